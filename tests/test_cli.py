@@ -201,7 +201,7 @@ def test_a_declaration_stands_in_the_promise_wherever_it_is_read(run: Run, nobod
     assert waiver in manifest["promise"]
     assert manifest["each_trajectory_is_a_person"] is True
     assert waiver in (out / "private/report.html").read_text()
-    assert waiver in json.loads((out / "private/scores.json").read_text())["promise"]
+    assert waiver in json.loads((out / "private/results.json").read_text())["promise"]
     code, text, _ = run("verify", out)
     assert code == 0
     assert waiver in " ".join(" ".join(text.splitlines()[:6]).split())

@@ -23,7 +23,6 @@ import functools
 import json
 import os
 import platform
-import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -32,13 +31,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import wayveil
-from study_kcl import COLOURS, STYLE
+from study_chart import write_chart
 from wayveil.attacks import SeenOnRoads
 from wayveil.engines import LocalEngine
 from wayveil.methods import Cba, Icba, Prefix
 from wayveil.metrics import RoadError, RoadPatterns, Traffic
 from wayveil.model import Chart, Routes, Series
-from wayveil.report.charts.bars import draw
 from wayveil.verifiers import VERIFIERS
 from wayveil.verifiers.common.inferred_routes import RouteGroups, find_inference_routes
 from wayveil.workloads import RoadMovers
@@ -312,24 +310,7 @@ def line_plot(
         percent=key in ("error", "F"),
     )
     if all(any(value is not None for value in line.values) for line in lines):
-        path.write_text(standalone(chart), encoding="utf-8")
-
-
-def standalone(chart: Chart) -> str:
-    """Return the drawing of a chart as a file of its own: white ground, title, legend, colours."""
-    found = re.search(r"<svg[^>]*>(.*)</svg>", str(draw(chart)), re.DOTALL)
-    body = found.group(1) if found else ""
-    legend, x = "", 12.0
-    for series, colour in zip(chart.series, COLOURS, strict=False):
-        legend += f'<circle cx="{x:g}" cy="34" r="4" class="{colour}"/><text x="{x + 8:g}" y="38">{series.name}</text>'
-        x += 20 + 6.5 * len(series.name)
-    return (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 410 285" width="615" height="428">'
-        f'<style>{STYLE}</style><rect width="410" height="285" fill="#ffffff"/>'
-        f'<text x="8" y="17" font-weight="bold" style="font-size: 11px">{chart.title}</text>{legend}'
-        f'<g transform="translate(4 48)">{body}</g>'
-        f'<text x="205" y="281" text-anchor="middle">{chart.x_label}</text></svg>\n'
-    )
+        write_chart(chart, path)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ import json
 import multiprocessing
 import os
 import platform
-import re
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
@@ -26,11 +25,11 @@ from pathlib import Path
 import numpy as np
 
 import wayveil
+from study_chart import write_chart
 from wayveil.engines import LocalEngine
 from wayveil.methods import Kcl
 from wayveil.metrics import FrequentSequences
 from wayveil.model import Chart, Series, Visits
-from wayveil.report.charts.bars import draw
 from wayveil.verifiers import VERIFIERS
 from wayveil.workloads import City, Transit
 
@@ -196,18 +195,6 @@ def figures(axes: dict, sizes: dict) -> list[tuple]:
     ]
 
 
-COLOURS = ("after", "before", "third", "fourth", "fifth")
-STYLE = """
-text { font: 12px sans-serif; fill: #1c2530 } text.tick { font-size: 11px; fill: #56606d }
-line { stroke: #dde2e8 } line.zero { stroke: #56606d } .stroke { fill: none; stroke-width: 2 }
-.stroke.after { stroke: #0069ab } .stroke.before { stroke: #a65300; stroke-dasharray: 5 3 }
-.stroke.third { stroke: #2f9e77 } .stroke.fourth { stroke: #b5578f; stroke-dasharray: 2 3 }
-circle.after { fill: #0069ab } circle.before { fill: #a65300 }
-circle.third { fill: #2f9e77 } circle.fourth { fill: #b5578f } circle.fifth { fill: #7a7f87 }
-.stroke.fifth { stroke: #7a7f87; stroke-dasharray: 6 2 2 2 }
-""".strip()
-
-
 def plots(done: dict, axes: dict, sizes: dict, folder: Path) -> None:
     """Write one plot per workload, axis and kind of loss; what was not run is left out."""
     for workload, records, axis, preserve in figures(axes, sizes):
@@ -224,25 +211,7 @@ def plots(done: dict, axes: dict, sizes: dict, folder: Path) -> None:
         )
         if len(at) > 1:
             name = f"kcl-{workload}-{preserve}-{AXIS_FILES[axis]}.svg"
-            (folder / name).write_text(standalone(chart), encoding="utf-8")
-
-
-def standalone(chart: Chart) -> str:
-    """Return the drawing of a chart as a file of its own: white ground, title, legend, colours."""
-    found = re.search(r"<svg[^>]*>(.*)</svg>", str(draw(chart)), re.DOTALL)
-    body = found.group(1) if found else ""
-    legend = "".join(
-        f'<circle cx="{12 + 80 * i}" cy="34" r="4" class="{colour}"/>'
-        f'<text x="{20 + 80 * i}" y="38">{series.name}</text>'
-        for i, (series, colour) in enumerate(zip(chart.series, COLOURS, strict=True))
-    )
-    return (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 410 285" width="615" height="428">'
-        f'<style>{STYLE}</style><rect width="410" height="285" fill="#ffffff"/>'
-        f'<text x="8" y="17" font-weight="bold">{chart.title.replace("<", "&lt;")}</text>{legend}'
-        f'<g transform="translate(4 48)">{body}</g>'
-        f'<text x="205" y="281" text-anchor="middle">{chart.x_label}</text></svg>\n'
-    )
+            write_chart(chart, folder / name)
 
 
 if __name__ == "__main__":

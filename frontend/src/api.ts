@@ -1,5 +1,6 @@
 /** The wire: what the server answers, and how it is asked. */
 import { texts } from "./texts";
+import type { AttackData, HeadData, Results, RiskRow } from "./visual/results";
 
 export type DataKind = "visits" | "points" | "routes" | "stops" | "trips";
 export type Kind = DataKind | "regions";
@@ -115,74 +116,14 @@ export interface Inspection {
   tried?: { resolution: string; shares: Record<string, number>; kept: number }[];
 }
 
-export interface Series {
-  name: string;
-  values: (number | null)[];
-}
-
-export interface Chart {
-  title: string;
-  kind: "bars" | "line" | "map" | "cells" | "roads";
-  labels: string[];
-  series: Series[];
-  x_label: string;
-  y_label: string;
-  percent: boolean;
-  lines: [number, number, number, number][];
-}
-
-export type Measured = Record<string, number | string | null>;
-
-export interface AttackResult {
-  name: string;
-  adversary: string;
-  victims: number;
-  sampled: boolean;
-  measured: Record<string, number | null>;
-  charts: Chart[];
-}
-
-export interface Score {
-  name: string;
-  meaning: string;
-  value: number | null;
-  better: "lower" | "higher";
-  percent: boolean;
-  measured: Record<string, number | null>;
-  units?: Record<string, string>;
-  charts: Chart[];
-}
-
-export interface Verdict {
-  holds: boolean;
-  claim: Record<string, unknown>;
-  counted: "owners" | "trajectories";
-  measured: Measured;
-  reason: string;
-  not_judged: string[];
-  witness?: Record<string, unknown> | null;
-}
-
 /** What `publish` found; a run that was refused has the same, of the rejected data. */
-export interface Publication {
-  verdict: Verdict;
-  attacks: { raw: AttackResult; published: AttackResult }[];
-  scores: Score[];
-  views: Chart[];
-  balance: Record<string, Record<string, number | null>>;
-  input_facts: Record<string, string>;
-  output_facts: Record<string, string>;
-  notes: string[];
-  timings_s: Record<string, number>;
-  manifest_sha256?: string | null;
-  method: string;
-  parameters: Record<string, unknown>;
-}
+export type Publication = Results;
 
 export interface RiskFound {
   facts: string;
   notes: string[];
-  attacks: { raw: AttackResult; published: null }[];
+  attacks: { raw: AttackData; published: null }[];
+  risks: RiskRow[];
 }
 
 /** What a search for settings came to. */
@@ -265,6 +206,7 @@ export interface Run {
   headline: {
     risk: { name: string; raw: number | null; published: number | null } | null;
     loss: { name: string; value: number | null; better: string; percent?: boolean } | null;
+    head?: { state: HeadData["state"]; label: string; sentence: string; risk: string; loss: string } | null;
   } | null;
   bytes: number;
 }
@@ -285,9 +227,12 @@ export interface Comparison {
     method: string;
     parameters: Record<string, unknown>;
     risk: number;
+    risk_raw: number | null;
     loss: number;
     on_frontier: boolean;
+    head: { state: HeadData["state"]; label: string; sentence: string; risk: string; loss: string } | null;
   }[];
+  limit: number | null;
   refused: { id: string; why: string }[];
 }
 

@@ -3,9 +3,11 @@ import type { DataKind, Parameter, Step } from "../src/api";
 import { inputOf, readDraft } from "../src/draft";
 import { check, fill, filledFrom, splitDuration } from "../src/forms";
 import { kindsAlong, withStep } from "../src/steps";
-import { boundWords, formatNumber, formatPercent, isShare, oneIn, sentence, words } from "../src/words";
-import { overlay } from "../src/charts/ChartView";
-import { makeAxis, tickName } from "../src/charts/axis";
+import { formatNumber, formatPercent, oneIn, sentence, words } from "../src/words";
+import { overlay } from "../src/pages/result/Attacks";
+import { coloursOf, kneeOf, placeNames } from "../src/visual/charts";
+import { decode } from "../src/visual/map";
+import { stepOf, topOf } from "../src/visual/palette";
 import { linkTo, routeOf } from "../src/route";
 
 const parameter = (part: Partial<Parameter>): Parameter => ({
@@ -75,23 +77,57 @@ describe("words", () => {
     expect([0, 0.034, 0.5001, 0.00012, 0.9999, 1, null].map((v) => formatPercent(v).replace("\u00a0", " "))).toEqual(["0 %", "3.4 %", "50 %", "0.01 %", "99.99 %", "100 %", "–"]);
     expect(["min_support", "visits_kept_share", "max_distance_m"].map(words)).toEqual(["Smallest support", "Share of visits kept", "Largest distance (m)"]);
     expect([1 / 12, 0.034, 0.5, 0.41, 1, 0].map(oneIn)).toEqual(["1 in 12", "about 1 in 29", "1 in 2", "", "", ""]);
-    expect(isShare("unique_share", 0.5) && !isShare("mean_visits", 0.5) && !isShare("mean_length", 3.5)).toBe(true);
-    expect(boundWords(1 / 30, true)).toBe("1/30");
     expect(sentence("knows 3 visits")).toBe("An attacker who knows 3 visits.");
   });
 });
 
 describe("charts", () => {
   it("lie over each other label by label", () => {
-    const chart = (labels: string[], values: number[]) => ({ title: "Risk", kind: "bars" as const, labels, series: [{ name: "n", values }], x_label: "", y_label: "", percent: false, lines: [] });
+    const chart = (labels: string[], values: number[]) => ({ title: "Risk", kind: "bars" as const, labels, series: [{ name: "n", values }], x_label: "", y_label: "", percent: false, lines: [], finding: "", scale: "names" as const, at: [] });
     const both = overlay(chart(["a", "c"], [1, 2]), chart(["a", "b", "c"], [3, 4, 5]), ["raw", "published"]);
     expect(both.labels).toEqual(["a", "b", "c"]);
     expect(both.series.map((series) => series.values)).toEqual([[1, null, 2], [3, 4, 5]]);
   });
-  it("have round ticks", () => {
-    const axis = makeAxis(0, 0.43, false);
-    expect(axis.ticks.map((tick) => tickName(tick, axis.step, true).replace("\u00a0", " "))).toEqual(["0 %", "10 %", "20 %", "30 %", "40 %", "50 %"]);
-    expect(makeAxis(0, 0, true).ticks).toEqual([0, 1]);
+  it("keep a real scale only where both have it", () => {
+    const chart = (labels: string[], at: number[]) => ({ title: "Risk", kind: "line" as const, labels, series: [{ name: "n", values: at }], x_label: "", y_label: "", percent: false, lines: [], finding: "", scale: "numbers" as const, at });
+    const both = overlay(chart(["5", "20"], [5, 20]), chart(["10", "50"], [10, 50]), ["raw", "published"]);
+    expect([both.scale, both.labels.length, both.at.length]).toEqual(["names", 4, 0]);
+    expect(overlay(chart(["5", "20"], [5, 20]), chart(["5", "20", "50"], [5, 20, 50]), ["raw", "published"]).at).toEqual([5, 20, 50]);
+  });
+  it("have the colours of raw and published data, whichever comes first", () => {
+    expect(coloursOf(["published", "original"])).toEqual([...coloursOf(["original", "published"])].reverse());
+    expect(new Set(coloursOf(["raw: a", "raw: b", "published: a", "published: b"])).size).toBe(4);
+  });
+});
+
+describe("the frontier", () => {
+  const spot = (name: string, loss: number, risk: number) => ({ name, title: name, loss, risk, dominated: false });
+  it("bends where most risk goes for the least loss", () => {
+    expect(kneeOf([spot("a", 0, 1), spot("b", 0.1, 0.2), spot("c", 1, 0)])?.name).toBe("b");
+    expect(kneeOf([spot("a", 0, 1), spot("b", 0.5, 0.5), spot("c", 1, 0)])).toBeNull();
+    expect(kneeOf([spot("a", 0, 1)])).toBeNull();
+  });
+  it("has names that do not cover each other", () => {
+    const spots = Array.from({ length: 12 }, (_, i) => spot(String(i), i / 100, 0.5));
+    const placed = placeNames(spots, (one) => [200 + one.loss * 300, 150], 600, 300);
+    const boxes = placed.map(({ spot: one, dx, dy }) => [200 + one.loss * 300 + dx, 150 + dy, (one.name.length + 7) * 6.6]);
+    for (const [i, [x, y, wide]] of boxes.entries()) {
+      for (const [x2, y2, wide2] of boxes.slice(i + 1)) expect(Math.abs(y - y2) >= 14 || x + wide <= x2 || x2 + wide2 <= x).toBe(true);
+    }
+    expect(placed.length).toBeGreaterThan(2);
+  });
+});
+
+describe("a map", () => {
+  it("reads lines from changes in whole steps", () => {
+    expect(decode({ offsets: [0, 2, 3], x: [1, 2, -3], y: [0, 5, 1] }, { origin: [100, 200], step: 10 })).toEqual([[[110, 200], [130, 250]], [[100, 260]]]);
+  });
+  it("has one scale whose steps hold what they say", () => {
+    for (let step = 0; step < 7; step++) {
+      expect(stepOf(topOf(step, 7), 7)).toBe(step);
+      expect(stepOf(topOf(step, 7) + 1e-6, 7)).toBe(Math.min(6, step + 1));
+    }
+    expect(stepOf(0, 7)).toBe(0);
   });
 });
 

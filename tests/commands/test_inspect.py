@@ -12,6 +12,7 @@ import pytest
 import wayveil
 from wayveil.cli.app import main
 from wayveil.commands.inspect import answer_question, inspect_file
+from wayveil.errors import InputError
 from wayveil.recipe.recipe import load_recipe, make_input
 
 RAW = Path(os.environ.get("WAYVEIL_DATA", Path(__file__).parents[3] / "shared" / "data"))
@@ -228,3 +229,13 @@ def test_a_table_with_our_own_names_needs_no_mapping(tmp_path: Path) -> None:
     (tmp_path / "cards.csv").write_text("\n".join(["traj_id,user_id,t,location", *rows]) + "\n")
     assert main(["inspect", str(tmp_path / "cards.csv"), "--write", str(tmp_path / "cards.toml")]) == 0
     assert main(["run", str(tmp_path / "cards.toml")]) == 0
+
+
+def test_a_damaged_parquet_file_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"user": [f"{i * 7919 % 1000}" for i in range(1000)], "t": list(range(1000))}).write_parquet(path)
+    raw = bytearray(path.read_bytes())
+    raw[40:200] = bytes(160)
+    path.write_bytes(bytes(raw))
+    with pytest.raises(InputError, match="is damaged and cannot be read"):
+        inspect_file(make_input({"path": str(path)}))

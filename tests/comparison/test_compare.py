@@ -49,7 +49,7 @@ def test_a_comparison_from_end_to_end(table: Path, tmp_path: Path, run: Run, wri
     assert [row["setting"] for row in table_rows] == [row["setting"] for row in rows]
     # every cell is an ordinary publication; the numbers are those of its private scores
     cell = out / rows[1]["folder"]
-    scores = json.loads((cell / "private" / "scores.json").read_text())
+    scores = json.loads((cell / "private" / "results.json").read_text())
     assert scores["attacks"][0]["published"]["measured"]["identity_mean"] == rows[1]["risk"]
     assert scores["attacks"][0]["raw"]["measured"]["identity_mean"] == rows[1]["risk_raw"]
     assert scores["scores"][0]["value"] == rows[1]["loss"]
@@ -230,24 +230,29 @@ def test_every_number_of_the_page_is_in_the_json(table: Path, tmp_path: Path, ru
     found = run(write(tmp_path, SETTINGS))
     page = found.report.read_text()
     said = (tmp_path / "out" / "comparison.json").read_text().replace("\\u00a0", "\xa0")
-    body = re.sub(r"(?s)<style>.*?</style>|<svg.*?</svg>", " ", page)
+    body = re.sub(r"(?s)<style>.*?</style>|<script.*?</script>|<!--.*?-->|<meta.*?>", " ", page)
     body = unescape(re.sub(r"<[^>]+>", " ", body)).replace("\xa0", " ")
     said = said.replace("\xa0", " ")
     for number in set(re.findall(r"\d+(?:[.,]\d+)*", body)):
         assert number in said, number
-    hints = re.findall(r"<title>(\d.*?)</title>", page)
-    assert len(hints) == 2
-    for row in found.settings:
-        if row["status"] == "verified":
-            assert any(row["shown"]["risk"] in hint and row["shown"]["loss"] in hint for hint in hints)
+    data = re.search(r'(?s)<script type="application/json" id="drawn">(.*?)</script>', page)
+    assert data is not None
+    frontier = json.loads(data[1])["frontier"]
+    verified = [row for row in found.settings if row["status"] == "verified"]
+    assert [(spot["risk"], spot["loss"]) for spot in frontier["spots"]] == [(r["risk"], r["loss"]) for r in verified]
+    assert frontier["raw"] == max(row["risk_raw"] for row in verified)
+    assert frontier["limit"] == found.content["max_risk"]
+    assert [spot["dominated"] for spot in frontier["spots"]] == [row["dominated"] for row in verified]
 
 
 def test_the_page_loads_nothing_and_escapes(table: Path, tmp_path: Path, run: Run, write: Write) -> None:
     path = write(tmp_path, SETTINGS.replace("c = 1", 'c = 1\ntitle = "<script>x</script>"'))
     page = run(path).report.read_text()
-    assert "<script" not in page
+    assert page.count("<script") == 2
+    assert "<script>x" not in page
     assert "&lt;script&gt;" in page
     assert "default-src 'none'" in page
+    page = re.sub(r"(?s)<script>.*?</script>", "", page)
     assert not re.search(r"(?:src|href)=\"(?!data:,)", page)
     assert "url(" not in page
     assert "@media print" in page

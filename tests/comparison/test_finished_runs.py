@@ -44,7 +44,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Finished]:
         metrics = [m for m in recipe.metrics or () if m.name in ("visit_support", "instance_loss")]
         recipe = recipe.model_copy(update={"attacks": tuple(kept), "metrics": tuple(metrics)})
         publish(recipe, engine=LocalEngine(workers=1))
-        scores = json.loads((folder / name / "private/scores.json").read_text())
+        scores = json.loads((folder / name / "private/results.json").read_text())
         found[name] = Finished(id=name, title=name.title(), recipe=recipe, scores=scores, source="table1")
     return found
 
@@ -123,9 +123,22 @@ def test_runs_without_a_common_measure_are_refused(finished: dict[str, Finished]
         compare_finished([odd, two])
 
 
-def test_the_headline_is_the_risk_and_the_loss_of_the_yardstick(finished: dict[str, Finished]) -> None:
+def test_the_headline_is_that_of_the_head(finished: dict[str, Finished]) -> None:
     run = finished["two"]
     told = headline(run.recipe, run.scores)
+    head = run.scores["head"]
+    assert told["risk"]["name"] == head["risk"]["attack"]
+    assert told["risk"]["published"] == head["risk"]["mean"]["value"]
+    assert (told["loss"]["name"], told["loss"]["value"]) == (head["loss"]["name"], head["loss"]["number"]["value"])
+    assert told["head"]["label"] == head["label"] == compare_finished([run])["points"][0]["head"]["label"]
+
+
+def test_the_headline_of_an_earlier_version_is_the_risk_and_the_loss_of_the_yardstick(
+    finished: dict[str, Finished],
+) -> None:
+    run = finished["two"]
+    former = {name: value for name, value in run.scores.items() if name != "head"}
+    told = headline(run.recipe, former)
     point = compare_finished([run])["points"][0]
     assert told["risk"]["name"] == "known_visits"
     assert (told["risk"]["raw"], told["risk"]["published"]) == (point["risk_raw"], point["risk"])

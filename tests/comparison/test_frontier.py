@@ -1,4 +1,4 @@
-"""Dominated settings, the choice for a limit, the sentence and the drawing."""
+"""Dominated settings, the choice for a limit, and the sentence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from wayveil.comparison.frontier import Candidate, advice, choose, dominated, draw_frontier
+from wayveil.comparison.frontier import Candidate, advice, choose, dominated
 
 NUMBERS = st.integers(0, 4).map(lambda n: n / 4)
 
@@ -31,9 +31,6 @@ def test_frontier_and_choice_against_their_definitions(pairs: list[tuple[float, 
         assert chosen.loss == min(candidate.loss for candidate in within)
         assert chosen.risk == min(candidate.risk for candidate in within if candidate.loss == chosen.loss)
         assert chosen.number not in beaten
-    svg = draw_frontier(candidates, limit=limit, chosen=None, risk_name="r", loss_name="l", percent=True)
-    assert svg.count('class="spot beaten"') == len(beaten)
-    assert svg.count('class="spot best"') == len(candidates) - len(beaten)
 
 
 def candidates_of(*pairs: tuple[float, float]) -> list[Candidate]:
@@ -65,20 +62,3 @@ def test_the_sentence_says_what_to_take() -> None:
     )
     assert told(candidates_of((0.1, 0.2), (0.3, 0.4)), None).startswith("Take setting 1, s1")
     assert told([], 0.1) == "No setting can be recommended: of 9, none was published and measured."
-
-
-def test_the_drawing_marks_the_choice_and_escapes_names() -> None:
-    candidates = [
-        Candidate(number=1, name="<b>", risk=0.1, loss=0.2),
-        Candidate(number=2, name="x", risk=0.2, loss=0.1),
-    ]
-    svg = draw_frontier(candidates, limit=0.5, chosen=2, risk_name="<r>", loss_name="l", percent=False)
-    assert "<b>" not in svg
-    assert "<r>" not in svg
-    assert svg.count('class="spot taken"') == 1
-    assert 'class="limit"' in svg
-    assert 'class="front"' in svg
-    assert "nothing to draw" in draw_frontier([], limit=None, chosen=None, risk_name="", loss_name="", percent=True)
-    alone = draw_frontier(candidates[:1], limit=None, chosen=None, risk_name="", loss_name="", percent=True)
-    assert 'class="front"' not in alone
-    assert 'class="limit"' not in alone

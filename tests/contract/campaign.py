@@ -83,6 +83,10 @@ def find_break(case: Case) -> str | None:
     published: Any = made.data
     if not published.n_rows:
         return None
+    if made.source is not None and not isinstance(published, Routes):
+        # Trajectories were cut into pieces: each is judged against the one that it is of.
+        case = case.take(made.source.tolist())
+        data = data.take(made.source)
     verdict = _judge(data, made)
     if not verdict.holds:
         return f"verdict: {verdict.reason}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 import json
 import re
@@ -50,6 +51,21 @@ def source(cell: dict[str, Any]) -> str:
 def test_the_api_reference_is_up_to_date() -> None:
     written = (DOCS / "api.md").read_text(encoding="utf-8")
     assert written == script("api-reference").text(), "run  .venv/bin/python scripts/api-reference"
+
+
+def test_the_types_of_the_page_are_those_of_the_results() -> None:
+    written = (ROOT / "frontend/src/visual/results.ts").read_text(encoding="utf-8")
+    assert written == script("results-types").text(), "run  .venv/bin/python scripts/results-types"
+
+
+def test_the_built_layer_is_within_its_budget() -> None:
+    """Below 900 kB, and 280 kB compressed: in the report, and the page with all that it has besides."""
+    for path in ("src/wayveil/report/visual/visual.js", "src/wayveil/web/static/assets"):
+        built = sorted((ROOT / path).glob("*.js")) if (ROOT / path).is_dir() else [ROOT / path]
+        content = max((one.read_bytes() for one in built), key=len)
+        assert len(content) < 900_000, path
+        assert len(gzip.compress(content, 9)) < 280_000, path
+        assert not re.search(rb"\beval\(|new Function\(|new Worker\(", content), path
 
 
 def test_the_api_reference_has_every_public_name() -> None:

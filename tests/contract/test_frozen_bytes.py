@@ -33,8 +33,10 @@ SETTINGS = CONFIGURED | {
     "gsup": {"p": "0.6", "adversaries": {"east": ["stop-0", "stop-1"], "west": ["stop-2", "stop-3"]}},
     "qid": {"k": 2, "cell": 100.0},
 }
-TIMED = ("timings_s", "total_s", "versions", "manifest_sha256")
+TIMED = ("timings_s", "total_s", "versions", "manifest_sha256", "created")
 """What of the results says when, how fast and with which versions they were made."""
+SHOWN = ("version", "maps", "marks", "questions", "risks")
+"""What tells the other numbers once more, for those who show them."""
 
 
 def cases() -> Iterator[tuple[str, str, str | None]]:
@@ -74,8 +76,8 @@ def digest_run(case: tuple[str, str, str | None], inputs: Path, out: Path) -> di
     """Publish one case; return the hashes of its public files and of everything that was measured."""
     outcome = publish(make_recipe(make_content(case, inputs, out)), engine=LocalEngine(workers=1), secret=SECRET)
     assert outcome.public is not None
-    results = json.loads((outcome.private / "scores.json").read_text())
-    for name in TIMED:
+    results = json.loads((outcome.private / "results.json").read_text())
+    for name in (*TIMED, *SHOWN):
         results.pop(name, None)
     results["input_facts"].pop("File", None)
     attacks: dict[str, Any] = {}

@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 import polars as pl
 import pytest
+from wayveil.report.charts import drawings as drawing_module
+from wayveil.report.charts.drawings import drawings
 
 from wayveil.cli import options
 from wayveil.commands import table_files
@@ -25,8 +27,6 @@ from wayveil.pipeline import input
 from wayveil.pipeline.alignment import aligned, join_owners
 from wayveil.pipeline.blocks.plan import keys_of
 from wayveil.pipeline.blocks.task_files import load_data, save_data
-from wayveil.report.charts import drawings as drawing_module
-from wayveil.report.charts.drawings import drawings
 from wayveil.report.suppression import MIN_PEOPLE
 from wayveil.report.text.summary import input_facts
 from wayveil.report.views.overview import balance, views

@@ -51,7 +51,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 def results_of(out: Path) -> dict[str, Any]:
-    found = json.loads((out / "private/scores.json").read_text())
+    found = json.loads((out / "private/results.json").read_text())
     return {name: value for name, value in found.items() if name not in TIMED}
 
 

@@ -103,9 +103,9 @@ def test_private_files_that_another_user_staged_are_not_taken(shared: Path) -> N
         space.publish({"report.html": "mine"})
     out.chmod(0o1777)
     staged = out / ".staging-evil" / "private"
-    assert act(PLANT, staged / "report.html", staged / "scores.json").returncode == 0
+    assert act(PLANT, staged / "report.html", staged / "results.json").returncode == 0
     sha256 = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"  # of "x", what is public
-    (staged / "scores.json").write_text(json.dumps({"manifest_sha256": sha256}))
+    (staged / "results.json").write_text(json.dumps({"manifest_sha256": sha256}))
     with open_workspace(out, overwrite=True):
         assert (out / "private/report.html").read_text() == "mine"
 

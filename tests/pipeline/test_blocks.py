@@ -111,7 +111,7 @@ def test_every_kind_of_time_and_place(
     publish(whole, engine=LocalEngine(workers=1), secret=Secret(bytes(32)))
     assert read_manifest(tmp_path / "whole/public")[0].frame == manifest.frame
     assert manifest.frame.degrees == degrees
-    private = json.loads((tmp_path / "out/private/scores.json").read_text())
+    private = json.loads((tmp_path / "out/private/results.json").read_text())
     assert private["balance"]["trajectories"] == {"in": 48, "out": 48, "suppressed": 0, "invented": 0}
 
 
@@ -239,7 +239,7 @@ def test_a_block_that_holds_too_few_people_is_told(make: Callable[..., dict[str,
     assert note.startswith("1 of 5 blocks (2 trajectories) could not be published; of the first it is said: ")
     assert "LONELY" not in note
     assert set(public_bytes(tmp_path / "out")) == {"manifest.json", *(f"published-{i:05d}.csv" for i in range(1, 5))}
-    private = json.loads((tmp_path / "out/private/scores.json").read_text())
+    private = json.loads((tmp_path / "out/private/results.json").read_text())
     assert private["balance"]["trajectories"]["suppressed"] == 2
     assert verify_folder(tmp_path / "out").failures == ()
 

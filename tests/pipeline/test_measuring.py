@@ -120,7 +120,7 @@ def test_measure_adds_what_was_left_out(
     assert main(["measure", str(out), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["head"] == whole.head.to_json()
-    scores = json.loads((out / "private" / "scores.json").read_text())
+    scores = json.loads((out / "private" / "results.json").read_text())
     assert [pair["raw"]["name"] for pair in scores["attacks"]] == names(a for a, _ in whole.attacks)
     assert scores["manifest_sha256"] == quick.manifest_sha256
     assert before == {file.name: file.read_bytes() for file in (out / "public").iterdir()}
@@ -129,10 +129,10 @@ def test_measure_adds_what_was_left_out(
 
     # another input is another publication
     (tmp_path / "visits.csv").write_text("\n".join((tmp_path / "visits.csv").read_text().splitlines()[:-3]) + "\n")
-    kept = (out / "private" / "scores.json").read_bytes()
+    kept = (out / "private" / "results.json").read_bytes()
     assert main(["measure", str(out)]) == 2
     assert "Nothing was changed" in capsys.readouterr().err
-    assert (out / "private" / "scores.json").read_bytes() == kept
+    assert (out / "private" / "results.json").read_bytes() == kept
 
 
 def test_without_a_private_folder_nothing_can_be_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -77,7 +77,7 @@ def test_a_publication_in_pieces(tmp_path: Path) -> None:
     outcome = publish(recipe, engine=LocalEngine(workers=1))
     assert outcome.verdict.holds
     assert outcome.verdict.measured["trajectories"] == 4
-    scores = json.loads((outcome.private / "scores.json").read_text())
+    scores = json.loads((outcome.private / "results.json").read_text())
     graph = next(pair for pair in scores["attacks"] if pair["raw"]["name"] == "attack_graph")
     assert graph["published"]["numbers"]["identity_max"]["value"] == pytest.approx(1 / 2)
     loss = next(score for score in scores["scores"] if score["name"] == "box_loss")

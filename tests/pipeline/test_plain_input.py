@@ -129,7 +129,7 @@ def test_a_recipe_says_how_a_table_is_written_and_comes_back_as_text() -> None:
         ({"dialect": {"encoding": "utf-99"}}, "encoding"),
         ({"times": {"t": {"columns": ["a"], "format": "yyyy"}}}, "ymd"),
         ({"times": {"t": {"columns": ["a"], "zone": "Nowhere"}}}, "time zone"),
-        ({"times": {"t": {"columns": ["a", "b", "c"]}}}, "columns"),
+        ({"times": {"t": {"columns": ["a", "b", "c"]}}}, "one column, or two"),
     ],
 )
 def test_a_wrong_word_in_a_recipe_is_one_sentence(part, message) -> None:

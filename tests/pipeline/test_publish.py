@@ -51,11 +51,11 @@ def test_table_1_becomes_table_2(content: dict[str, Any], form: str) -> None:
     frame = pl.read_csv(path) if form == "csv" else pl.read_parquet(path)
     assert published_records(frame) == Counter(TABLE_2)
     assert sorted(p.name for p in outcome.private.iterdir()) == [
-        "log.txt", "recipe.toml", "report.html", "scores.json", "secret.txt", "seed.txt",
+        "log.txt", "recipe.toml", "report.html", "results.json", "secret.txt", "seed.txt",
     ]  # fmt: skip
     assert (outcome.private / "seed.txt").read_text() == "7\n"
     assert verify_folder(outcome.public).failures == ()
-    scores = json.loads((outcome.private / "scores.json").read_text())
+    scores = json.loads((outcome.private / "results.json").read_text())
     assert scores["manifest_sha256"] == outcome.manifest_sha256
     assert scores["verdict"]["holds"] is True
 

@@ -168,7 +168,7 @@ def pair(text: str) -> tuple[str, dict[str, str]]:
     return text, {
         "report.html": text,
         "seed.txt": text,
-        "scores.json": json.dumps({"manifest_sha256": hashlib.sha256(text.encode()).hexdigest()}),
+        "results.json": json.dumps({"manifest_sha256": hashlib.sha256(text.encode()).hexdigest()}),
     }
 
 
@@ -253,7 +253,7 @@ def test_private_files_that_cannot_be_moved_are_kept_for_the_next_run(
             publish(out, "new", private=pair("new")[1])
     with open_workspace(out, overwrite=True):
         assert (out / "private/seed.txt").read_text() == "new"
-    assert tree(out) == PUBLISHED | {"private/scores.json"}
+    assert tree(out) == PUBLISHED | {"private/results.json"}
 
 
 def test_what_workers_wrote_is_as_readable_as_the_public_folder(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_the_command_line_publishes_and_verifies(
     assert "Published and verified" in text
     rows = (out / "public" / "published.csv").read_text().splitlines()[1:]
     assert {row.rsplit(",", 1)[1] for row in rows} == {"a", "b"}
-    scores = json.loads((out / "private" / "scores.json").read_text())
+    scores = json.loads((out / "private" / "results.json").read_text())
     named = json.dumps(scores)
     assert '"places_left"' in named
     assert '"known_place"' in named
@@ -151,7 +151,7 @@ def test_a_recipe_names_all_of_it(table: Path, tmp_path: Path, capsys: pytest.Ca
     )
     code, _, error = run(capsys, "run", recipe)
     assert (code, error) == (0, "")
-    scores = json.loads((tmp_path / "out" / "private" / "scores.json").read_text())
+    scores = json.loads((tmp_path / "out" / "private" / "results.json").read_text())
     assert [score["name"] for score in scores["scores"]] == ["places_left"]
     assert scores["scores"][0]["value"] == 1.0
 

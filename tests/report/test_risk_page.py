@@ -44,13 +44,14 @@ def test_numbers_intervals_and_charts_are_there_and_escaped() -> None:
         "above 1/10",
         "7 people",
         "a &amp; b",
-        "<svg",
+        'data-visual="chart" data-id="attack-0-0"',
     ):
         assert part in text
     assert "<3>" not in text
     assert "Risk in &lt;x&gt;" in text
     assert "identity_threshold" not in text
-    assert not re.search(r"<script|https?://(?!www\.w3\.org)", text)
+    assert "How \\u003clikely\\u003e?" in text, "the data to draw cannot end the element that holds them"
+    assert not re.search(r"https?://", re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL))
 
 
 def test_an_attack_without_the_usual_numbers_and_no_attack() -> None:

@@ -110,7 +110,8 @@ def test_from_the_file_to_the_download(server: Any, client: httpx.Client, tmp_pa
     assert "2 visits" in done["claim"]["promise"]
     assert {"verify", "run the method", "write and read back"} <= {step["step"] for step in done["progress"]}
     assert done["headline"]["risk"]["published"] < done["headline"]["risk"]["raw"]
-    assert done["headline"]["loss"]["name"] == "instance_loss"
+    assert done["headline"]["loss"]["name"] == "place_hours"
+    assert done["headline"]["head"]["label"] in ("Kept and low", "Kept, but")
     assert "Table one.csv" in client.get(f"/api/runs/{publish}/report.html").text
 
     zipped = client.get(f"/api/runs/{publish}/public.zip").content

@@ -18,6 +18,8 @@ pytest.importorskip("starlette", reason="needs the extra web")
 pytest.importorskip("uvicorn", reason="needs the extra web")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 
+from accessibility import violations  # noqa: E402
+
 from wayveil.commands.generate import generate  # noqa: E402
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -33,19 +35,19 @@ from wayveil.web import serve
 serve(told=lambda link: print(link, flush=True), token=sys.argv[1], data=Path(sys.argv[2]))
 """
 
-# The kind of data, what makes it, the method, its settings, the file that it needs, and what the map is drawn of.
+# The kind of data, what makes it, the method, its settings, the file that it needs, and what a map is drawn on.
 KINDS: dict[str, tuple[str, dict[str, Any], str, dict[str, str], str | None, str]] = {
-    "visits": ("transit", {"records": 200, "stations": 8}, "kcl", {"k": "3", "l": "1", "c": "0.9"}, None, "rect.bar"),
+    "visits": ("transit", {"records": 200, "stations": 8}, "kcl", {"k": "3", "l": "1", "c": "0.9"}, None, ""),
     "points": (
         "network_movers", {"objects": 40, "trips": 1, "windows": 1, "duration": "3min"},
-        "nwa", {"k": "2", "delta": "500"}, None, "rect.map-cell",
+        "nwa", {"k": "2", "delta": "500"}, None, "canvas",
     ),
     "routes": (
-        "road_movers", {"objects": 200, "roads": 40, "places": 6}, "icba", {"k": "3"}, "network", "line.road"
+        "road_movers", {"objects": 200, "roads": 40, "places": 6}, "icba", {"k": "3"}, "network", "canvas"
     ),
     "stops": (
         "errands", {"trajectories": 120, "people": 60, "leaves": 20}, "cast", {"c": "60 %", "m": "2"}, "taxonomy",
-        "rect.bar",
+        "",
     ),
 }  # fmt: skip
 
@@ -173,7 +175,8 @@ class Opened:
 
 TOO_WIDE = """() => {
   const wide = document.documentElement.clientWidth;
-  const out = [...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll, svg, .skip, .file-input') &&
+  const out = [...document.querySelectorAll('body *')].filter(e =>
+    !e.closest('.scroll, svg, .skip, .file-input, .map-canvas') &&
     e.getBoundingClientRect().right > wide + 1);
   const page = document.documentElement.scrollWidth > wide ? ['the page'] : [];
   return page.concat(out.map(e => e.tagName + e.className));
@@ -185,6 +188,11 @@ DROPPED = """([name, text]) => {
 }"""
 NAMELESS = """() => [...document.querySelectorAll('input, select, textarea, button, a, svg[role=img]')].filter(e =>
   !(e.labels && e.labels.length) && !e.getAttribute('aria-label') && !e.textContent.trim()).map(e => e.outerHTML)"""
+
+
+def look(opened: Opened) -> None:
+    """Nothing on the page hinders people who cannot see it, or not well."""
+    assert violations(opened.page) == []
 
 
 def made(kind: str, folder: Path) -> Path:
@@ -231,8 +239,11 @@ def test_from_a_file_to_a_verified_publication(kind: str, link: str, browser: An
         opened.check_fit()
         opened.at("run-button").click()
         assert "Published and verified" in opened.wait("verdict").inner_text()
-        for panel in ("map-before", "map-after"):
-            assert opened.at(panel).locator(shape).count() >= 1
+        for panel in ("map-before", "map-after", "map-difference") if shape else ():
+            assert opened.wait(panel).locator(shape).count() >= 1
+        assert opened.at("verdict").get_attribute("data-state") in ("kept", "but")
+        assert opened.page.locator("svg.plot").count() >= 2
+        look(opened)
         promise = opened.page.get_by_role("heading", name="The promise").locator("xpath=..").inner_text()
         assert values.get("k", values.get("m", "")) in promise  # the numbers of this run, not of an example
         opened.check_fit()
@@ -335,18 +346,21 @@ def test_runs_survive_a_reload_and_are_compared(link: str, browser: Any, tmp_pat
             assert "Published and verified" in opened.wait("verdict").inner_text()
         opened.page.reload()
         opened.wait("verdict")
-        button = opened.page.get_by_role("button", name="Show the numbers").first
-        button.click()
+        opened.page.locator("figure.chart details.data > summary").first.click()
         assert opened.page.locator("figure.chart tbody tr").count() >= 8
+        head = opened.at("head-label").inner_text()
         opened.page.goto(f"{opened.base}/#/runs")
         rows = opened.wait("runs-row")
         for i in (0, 1):
             rows.nth(i).get_by_role("checkbox").check()
         opened.at("compare-chosen").click()
-        assert opened.wait("compare-plot").locator("circle.spot").count() == 2
+        opened.wait("frontier").locator("svg.plot").wait_for()
+        assert opened.at("compare-head").count() == 2
+        assert head in opened.at("compare-head").all_inner_texts()[0] + opened.at("compare-head").all_inner_texts()[1]
+        look(opened)
         opened.check_fit()
         opened.page.reload()
-        assert opened.wait("compare-plot").locator("circle.spot").count() == 2
+        assert opened.wait("frontier").locator("svg.plot").count() == 1
         opened.page.goto(f"{opened.base}/#/runs")
         before = opened.wait("runs-row").count()
         opened.check_fit()
@@ -367,6 +381,7 @@ def test_a_verdict_that_fails_publishes_nothing(link: str, browser: Any, tmp_pat
         opened.at("run-button").click()
         verdict = opened.wait("verdict").inner_text()
         assert "NOT published" in verdict
+        assert opened.at("verdict").get_attribute("data-state") == "refused"
         assert "broken" in verdict
         assert opened.at("download-zip").count() == 0
         assert opened.at("download-report").count() == 1

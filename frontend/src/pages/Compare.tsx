@@ -1,10 +1,10 @@
 import type { Comparison, Run } from "../api";
 import { api } from "../api";
-import { Frontier } from "../charts/Frontier";
 import { useAsked, useRuns } from "../hooks";
 import { Failure, Head, Loading, Section } from "../parts/Parts";
 import { linkTo, replaceBy } from "../route";
 import { texts } from "../texts";
+import { FrontierView } from "../visual/Visual";
 import { formatDate, formatPercent, formatValue, valueText } from "../words";
 
 export function Compare({ chosen }: { chosen: string[] }) {
@@ -55,7 +55,22 @@ function Compared({ comparison, runs }: { comparison: Comparison; runs: Run[] })
     <>
       {comparison.points.length > 0 && (
         <Section title={texts.compare.caption}>
-          <Frontier comparison={comparison} />
+          <figure className="chart frontier" data-testid="frontier">
+            <FrontierView
+              spots={comparison.points.map((point, i) => ({
+                name: String(i + 1),
+                title: [point.title || texts.runs.untitled, point.method, ...differing(comparison, point)].join(", "),
+                risk: point.risk,
+                loss: point.loss,
+                dominated: !point.on_frontier,
+              }))}
+              raw={comparison.points.reduce<number | null>((most, point) => (point.risk_raw === null ? most : Math.max(most ?? 0, point.risk_raw)), null)}
+              limit={comparison.limit}
+              riskLabel={comparison.risk.label}
+              lossLabel={comparison.loss.label}
+              percent={percent}
+            />
+          </figure>
           <table className="numbers stack compare-table">
             <thead>
               <tr>
@@ -74,6 +89,12 @@ function Compared({ comparison, runs }: { comparison: Comparison; runs: Run[] })
                     <span className="small quiet">
                       {[point.method, ...differing(comparison, point)].join(", ")}
                     </span>
+                    {point.head && (
+                      <span className="small" data-testid="compare-head">
+                        <strong>{point.head.label}</strong> {point.head.risk}
+                        {point.head.loss && `; ${point.head.loss}`}
+                      </span>
+                    )}
                     <span className="small">{point.on_frontier ? texts.compare.best : texts.compare.beaten}</span>
                   </td>
                   <td data-label={texts.compare.riskColumn}>{formatPercent(point.risk)}</td>

@@ -1,19 +1,17 @@
 import type { Publication, WholeRun } from "../api";
-import { BeforeAfter, ChartView } from "../charts/ChartView";
 import { Fold } from "../parts/Fold";
 import { ClaimView, Head, Notes, Section } from "../parts/Parts";
 import { texts } from "../texts";
-import { formatSeconds, formatValue, valueText, words } from "../words";
+import { ChartView, FlowView, MapView, RiskChart } from "../visual/Visual";
+import { formatSeconds, valueText, words } from "../words";
 import { AttackDetails, RiskTable } from "./result/Attacks";
 import { Band } from "./result/Band";
 import { Balance, Judged, Witness } from "./result/Facts";
-import { LossTable, ScoreDetails } from "./result/Losses";
+import { LossTable, Questions, ScoreDetails } from "./result/Losses";
 
 export function Result({ run, result, change }: { run: WholeRun; result: Publication; change: () => void }) {
   const good = run.state === "done" && result.verdict.holds;
   const after = good ? texts.publishedData : texts.rejectedData;
-  const where = result.views.find((chart) => chart.series.length === 2) ?? null;
-  const views = result.views.filter((chart) => chart !== where);
   return (
     <>
       <Head title={run.title || texts.runs.untitled} lead={`${run.file} · ${run.method ?? ""}`} />
@@ -23,15 +21,15 @@ export function Result({ run, result, change }: { run: WholeRun; result: Publica
           <ClaimView claim={run.claim} />
         </Section>
       )}
-      {result.views.length > 0 && (
+      {(result.views.length > 0 || result.maps.length > 0) && (
         <Section title={texts.result.view} lead={texts.result.viewLead}>
-          {where && (
-            <div className="wide">
-              <BeforeAfter chart={where} />
+          {result.maps.map((data) => (
+            <div className="wide" key={data.title}>
+              <MapView data={data} />
             </div>
-          )}
+          ))}
           <div className="flow">
-            {views.map((chart) => (
+            {result.views.map((chart) => (
               <div className="cell" key={chart.title}>
                 <ChartView chart={chart} />
               </div>
@@ -40,7 +38,8 @@ export function Result({ run, result, change }: { run: WholeRun; result: Publica
         </Section>
       )}
       <Section title={texts.result.risk} lead={texts.result.riskLead(after)}>
-        <RiskTable result={result} after={after} />
+        <RiskChart rows={result.risks} names={[texts.rawData, after]} />
+        <RiskTable rows={result.risks} after={after} />
         {result.attacks.map(({ raw, published }, i) => (
           <Fold key={i} title={words(raw.name)} about={raw.adversary}>
             <AttackDetails raw={raw} published={published} after={after} />
@@ -48,14 +47,21 @@ export function Result({ run, result, change }: { run: WholeRun; result: Publica
         ))}
       </Section>
       <Section title={texts.result.loss} lead={texts.result.lossLead}>
+        {result.questions.length > 0 && (
+          <>
+            <h3>{texts.result.questions}</h3>
+            <Questions questions={result.questions} />
+          </>
+        )}
         <LossTable scores={result.scores} />
         {result.scores.map((score) => (
-          <Fold key={score.name} title={words(score.name)} about={formatValue(score.value, score.percent)}>
+          <Fold key={score.name} title={words(score.name)} about={score.text}>
             <ScoreDetails score={score} />
           </Fold>
         ))}
       </Section>
       <Section title={texts.result.balance}>
+        <FlowView stages={result.flow} />
         <Balance balance={result.balance} />
         <h3>{texts.result.notes}</h3>
         {result.notes.length ? <Notes notes={result.notes} /> : <p className="quiet">{texts.result.notesNone}</p>}

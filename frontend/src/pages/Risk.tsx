@@ -1,13 +1,14 @@
 import { useState } from "react";
-import { type AttackResult, api, isActive, type RiskFound } from "../api";
-import { ChartView } from "../charts/ChartView";
+import { api, isActive, type RiskFound } from "../api";
 import { riskKey, riskRecipe, useDraft } from "../draft";
 import { messageOf, useRun } from "../hooks";
-import { Failure, Foot, Head, Loading, Meter, Notes, Section } from "../parts/Parts";
+import { Failure, Foot, Head, Loading, Notes, Section } from "../parts/Parts";
 import { Progress } from "../parts/Progress";
 import { linkTo, replaceBy } from "../route";
 import { texts } from "../texts";
-import { boundWords, formatPercent, isShare, formatNumber, oneIn, sentence, words } from "../words";
+import type { AttackData, RiskRow } from "../visual/results";
+import { ChartView, RiskChart } from "../visual/Visual";
+import { oneIn, sentence, words } from "../words";
 
 export function Risk({ file, run: given }: { file: string; run: string | null }) {
   const [draft, change] = useDraft(file);
@@ -83,20 +84,25 @@ export function Risk({ file, run: given }: { file: string; run: string | null })
 
 function Found({ id, found }: { id: string; found: RiskFound }) {
   const attacks = found.attacks.map((attack) => attack.raw);
-  const worst = attacks.reduce<AttackResult | null>((most, one) => (headline(one).value > (most ? headline(most).value : -1) ? one : most), null);
-  const told = worst && headline(worst);
+  const [worst] = found.risks;
+  const high = found.risks.some((row) => (row.raw_above?.value ?? 0) > 0);
   return (
     <>
-      {worst && told && (
-        <div className={`band ${told.value >= 0.05 ? "bad" : "calm-band"}`}>
-          <p className="verdict">{told.value >= 0.05 ? texts.risk.high : texts.risk.low}</p>
-          <p>{told.sentence}</p>
+      {worst?.raw && (
+        <div className={`band ${high ? "bad" : "calm-band"}`}>
+          <p className="verdict">{high ? texts.risk.high : texts.risk.low}</p>
+          <p>{told(worst)}</p>
           <p className="facts">{found.facts}</p>
         </div>
       )}
+      {found.risks.length > 1 && (
+        <Section title={texts.risk.all}>
+          <RiskChart rows={found.risks} names={[texts.rawData, texts.publishedData]} />
+        </Section>
+      )}
       <div className="cards">
         {attacks.map((attack, i) => (
-          <AttackCard key={`${attack.name}${i}`} attack={attack} />
+          <AttackCard key={`${attack.name}${i}`} attack={attack} rows={found.risks.filter((row) => row.attack === attack.name)} />
         ))}
       </div>
       {found.notes.length > 0 && (
@@ -113,42 +119,32 @@ function Found({ id, found }: { id: string; found: RiskFound }) {
   );
 }
 
-/** The number of an attack that says most, and a sentence around it. */
-function headline(attack: AttackResult): { value: number; sentence: string; what: string; worst: number | null } {
-  const m = attack.measured;
-  const who = sentence(attack.adversary).replace(/\.$/, "");
-  if (typeof m.identity_mean === "number") {
-    return { value: m.identity_mean, sentence: texts.risk.headline(who, formatPercent(m.identity_mean)), what: texts.risk.mean, worst: m.identity_max ?? null };
-  }
-  if (typeof m.attribute_mean === "number") {
-    return { value: m.attribute_mean, sentence: texts.risk.headlineInfer(who, formatPercent(m.attribute_mean)), what: texts.risk.infer, worst: m.attribute_max ?? null };
-  }
-  const share = m.exposed_people_share ?? 0;
-  return { value: share, sentence: texts.risk.headlineExposed(who, formatPercent(share)), what: texts.risk.exposedPeople, worst: null };
+/** What an attacker achieves, in a sentence. */
+function told(row: RiskRow): string {
+  const who = sentence(row.adversary).replace(/\.$/, "");
+  const value = row.raw?.text ?? "–";
+  if (row.raw?.about === "attribute") return texts.risk.headlineInfer(who, value);
+  return row.raw?.about ? texts.risk.headline(who, value) : texts.risk.headlineExposed(who, value);
 }
 
-function AttackCard({ attack }: { attack: AttackResult }) {
+function AttackCard({ attack, rows }: { attack: AttackData; rows: RiskRow[] }) {
   const [open, setOpen] = useState(false);
-  const told = headline(attack);
-  const m = attack.measured;
-  const rows: [string, string][] = [];
-  if (told.worst !== null) rows.push([texts.risk.worst, formatPercent(told.worst)]);
-  if (typeof m.unique_share === "number") rows.push([texts.risk.unique, formatPercent(m.unique_share)]);
-  if (typeof m.identity_mean === "number" && typeof m.attribute_mean === "number") rows.push([texts.risk.infer, formatPercent(m.attribute_mean)]);
-  if (typeof m.identity_share_above === "number" && typeof m.identity_threshold === "number") {
-    rows.push([texts.risk.above(boundWords(m.identity_threshold, true)), formatPercent(m.identity_share_above)]);
-  }
-  const odds = typeof m.identity_mean === "number" ? oneIn(m.identity_mean) : "";
+  const [first] = rows;
+  const odds = first?.raw?.unit === "probability" ? oneIn(first.raw.value) : "";
+  const facts = rows.flatMap((row): [string, string][] => [
+    ...(row === first || !row.raw ? [] : ([[row.what || row.raw.label, row.raw.text]] as [string, string][])),
+    ...(row.raw_worst ? ([[row.raw_worst.label, row.raw_worst.text]] as [string, string][]) : []),
+    ...(row.raw_above ? ([[row.raw_above.label, row.raw_above.text]] as [string, string][]) : []),
+  ]);
   return (
     <article className="card risk-card" data-testid="risk-card">
       <h2>{sentence(attack.adversary).replace(/\.$/, "")}</h2>
       <p className="big">
-        {formatPercent(told.value)} <span className="unit">{odds ? `${odds}, ${told.what}` : told.what}</span>
+        {first?.raw?.text ?? "–"} <span className="unit">{[odds, first?.raw?.label.toLowerCase()].filter(Boolean).join(", ")}</span>
       </p>
-      <Meter share={told.value} label={words(attack.name)} kind="before" />
       <dl className="facts-list">
-        {rows.map(([name, value]) => (
-          <div key={name}>
+        {facts.map(([name, value], i) => (
+          <div key={i}>
             <dt>{name}</dt>
             <dd>{value}</dd>
           </div>
@@ -166,12 +162,12 @@ function AttackCard({ attack }: { attack: AttackResult }) {
             ))}
             <table className="numbers small-table">
               <tbody>
-                {Object.entries(m)
-                  .filter(([name, value]) => value !== null && !/_(threshold|low|high)$/.test(name))
-                  .map(([name, value]) => (
+                {Object.entries(attack.numbers)
+                  .filter(([, number]) => number.value !== null)
+                  .map(([name, number]) => (
                     <tr key={name}>
-                      <th scope="row">{words(name)}</th>
-                      <td>{isShare(name, value) ? formatPercent(value) : formatNumber(value)}</td>
+                      <th scope="row">{number.label}</th>
+                      <td>{number.text}</td>
                     </tr>
                   ))}
               </tbody>

@@ -31,6 +31,19 @@ export function RunPage({ id }: { id: string }) {
     );
   }
   const result = run.result as Publication | null | undefined;
+  if (run.what === "publish" && result?.verdict && result.version === undefined) {
+    return (
+      <>
+        <Head title={title} lead={run.file} />
+        <div className="calm" data-testid="verdict">
+          <p>{texts.result.earlier}</p>
+          <a className="button" href={`/api/runs/${encodeURIComponent(run.id)}/report.html`} download>
+            {texts.result.report}
+          </a>
+        </div>
+      </>
+    );
+  }
   if (run.what === "publish" && result?.verdict) return <Result run={run} result={result} change={change} />;
   return (
     <>

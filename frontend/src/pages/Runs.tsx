@@ -78,6 +78,11 @@ function RunRow({ run, chosen, toggle, remove, cancel }: { run: Run; chosen: boo
           {run.file}
           {run.method && ` · ${run.method}`} · {formatDate(run.created)} · {formatBytes(run.bytes)}
         </span>
+        {run.headline?.head && (
+          <span className="small" data-testid="runs-head">
+            <strong>{run.headline.head.label}</strong> {run.headline.head.risk}
+          </span>
+        )}
         {run.error && <span className="small row-error">{run.error}</span>}
         {isActive(run.state) && run.step && <span className="small">{texts.run.step(words(run.step))}</span>}
       </div>

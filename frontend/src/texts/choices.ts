@@ -10,13 +10,9 @@ export const choices = {
     headline: (adversary: string, mean: string) => `${adversary} finds the right person with a probability of ${mean} on average.`,
     headlineInfer: (adversary: string, mean: string) => `${adversary} infers a sensitive place or value with a probability of ${mean} on average.`,
     headlineExposed: (adversary: string, share: string) => `${adversary} exposes ${share} of the people.`,
+    all: "All attackers",
     high: "Do not hand this file out as it is.",
     low: "Few people are exposed to these attackers. Others may know more.",
-    mean: "on average",
-    worst: "person most at risk",
-    unique: "singled out for sure",
-    infer: "sensitive value inferred",
-    above: (bound: string) => `people above ${bound}`,
     exact: (n: number) => `exact, for all ${count(n, "person", "people")}`,
     sampled: (n: number) => `an estimate from random draws, ${count(n, "person", "people")}`,
     details: "Details",
@@ -30,7 +26,6 @@ export const choices = {
     cancelled: "The measurement was cancelled.",
     notes: "What was assumed or cleaned",
     onlyNow: "Download all of this as a page (private)",
-    exposedPeople: "of people exposed",
   },
 
   method: {

@@ -1,22 +1,6 @@
-/** Charts, and the names of numbers. */
-import { count } from "./shared";
+/** The names of numbers. */
 
 export const numbers = {
-  charts: {
-    nothing: "Nothing to show.",
-    show: "Show the numbers",
-    hide: "Hide the numbers",
-    label: "label",
-    place: "place",
-    upTo: (value: string) => `up to ${value}`,
-    first: (n: number, of: number) => `The first ${n} of ${of.toLocaleString("en-US")} are drawn; the table has all.`,
-    spoken: (title: string, kind: string, n: number, names: string[]) =>
-      `${title}. ${kind === "line" ? "Line chart" : "Bar chart"} with ${count(n, "label", "labels")}.${names.length > 1 ? ` Series: ${names.join(", ")}.` : ""} The numbers can be shown below.`,
-    panel: (title: string, name: string, n: number, kind: string) => `${title}, ${name}: map of ${n.toLocaleString("en-US")} ${kind}.`,
-    lines: (title: string, n: number) => `${title}. Map with ${count(n, "line", "lines")}.`,
-    errorClass: (i: number, n: number) => `${["up to 5 %", "5 to 20 %", "20 to 50 %", "more than 50 %"][i]}: ${n.toLocaleString("en-US")}`,
-  },
-
   /** Names of numbers that the rules do not tell well. */
   names: {
     max_share: "Largest share of one place",

@@ -1,6 +1,5 @@
 /** What came of it: a run, its result, all runs, and how they compare. */
 import type { State } from "../api";
-import { count } from "./shared";
 
 export const runs = {
   run: {
@@ -26,6 +25,9 @@ export const runs = {
   result: {
     good: "Published and verified",
     bad: "NOT published",
+    remedies: (what: string) => `Try: ${what}.`,
+    earlier: "This run was made by an earlier version: its report has all of it.",
+    questions: "What the data still answer",
     goodLead: "The files were written, read back from disk and judged by a verifier that shares no code with the method. They keep the promise.",
     badLead: "What was made does not keep the promise, so nothing may be handed out. Change the settings and try again.",
     nothingLeft: "Nothing that keeps the promise was left. A smaller number of people (k), or more data, may help.",
@@ -38,14 +40,6 @@ export const runs = {
     reportAbout: "Everything on one page, to read and to print. Private.",
     kept: "kept",
     broken: "broken",
-    promised: (side: string, value: string) => `promised: ${side} ${value}`,
-    atLeast: "at least",
-    atMost: "at most",
-    people: "people",
-    trajectories: "trajectories",
-    strongest: "Strongest measured attack",
-    strongestRaw: (raw: string) => `with the raw data ${raw}`,
-    nothingCounted: "nothing could be counted",
     claim: "The promise",
     claimBroken: "This is what was asked for. The data that were made do not keep it.",
     view: "Before and after",
@@ -54,7 +48,7 @@ export const runs = {
     riskLead: (after: string) => `Each attack was run twice with the same knowledge: on the raw data, as if they had been handed out as they are, and on the ${after}. Lower is safer.`,
     attack: "Attack",
     worst: (value: string) => `worst ${value}`,
-    above: "People above the threshold",
+    above: "People above the limit",
     aboveBound: (bound: string, raw: string) => `raw ${raw}, above ${bound}`,
     loss: "What was lost",
     lossLead: "What users of the data lose. Look at the measures that are near to your use.",
@@ -74,18 +68,9 @@ export const runs = {
     witnessWarning: "This may point to real people. Do not copy it out of this page.",
     counted: { owners: "People were counted by the column that names the person.", trajectories: "Each trajectory counts as another person, as was declared." },
     timings: "Time per step",
-    what2: { identity: "find the person", attribute: "infer a sensitive value", inference: "infer a place" } as Record<string, string>,
     tryOther: "Try other settings",
     tryMethod: "Try another method",
     compare: "Compare with other runs",
-    promises: {
-      support: "fewest people who share what an attacker may know",
-      confidence: "largest share of them with one sensitive value",
-      min_candidates: "fewest people whose trajectory can be that of one person",
-      max_share: "largest share of those who fit with one place that is not the adversary's",
-      max_probability: "largest probability of one sensitive place",
-      min_people: "fewest people who share all places of a trip that are not sensitive",
-    } as Record<string, string>,
   },
 
   runs: {
@@ -113,10 +98,6 @@ export const runs = {
     few: "Choose at least two publications of one file.",
     fewer: "There are fewer than two publications yet. Publish with other settings, then come back.",
     caption: "Risk over loss",
-    riskAxis: (label: string) => `risk: ${label} (lower is safer)`,
-    lossAxis: (label: string) => `loss: ${label} (further left is better)`,
-    spoken: (n: number) => `Risk over loss of ${count(n, "run", "runs")}. The numbers are in the table.`,
-    told: (risk: string, loss: string) => `risk ${risk}, loss ${loss}`,
     number: "No.",
     run: "Run",
     riskColumn: "Risk",

@@ -23,6 +23,7 @@ from wayveil.cli.options import (
     Measure,
     MemoryLimit,
     Overwrite,
+    Pdf,
     Prepare,
     Scheduler,
     SecretFile,
@@ -158,6 +159,7 @@ def run(
     memory_limit: MemoryLimit = None,
     secret: SecretFile = None,
     sign_key: SignKey = None,
+    pdf: Pdf = False,
     measure: Measure = None,
     verbose: Verbose = False,
     as_json: Json = False,
@@ -174,7 +176,7 @@ def run(
         loaded = loaded.model_copy(update={"engine": engine})
     if measure is not None:
         loaded = loaded.model_copy(update={"measure": measure})
-    publish_recipe(loaded, scheduler, memory_limit, as_json, secret=secret, insecure=insecure, verbose=verbose)
+    publish_recipe(loaded, scheduler, memory_limit, as_json, secret=secret, insecure=insecure, verbose=verbose, pdf=pdf)
 
 
 @app.command("verify")

@@ -26,6 +26,7 @@ __all__ = [
     "OutFile",
     "OutFolder",
     "Overwrite",
+    "Pdf",
     "Prepare",
     "Scheduler",
     "SecretFile",
@@ -215,6 +216,7 @@ KeepMapping = Annotated[bool, typer.Option("--keep-mapping", help="Keep a privat
 WithRaw = Annotated[
     bool, typer.Option("--with-raw", help="Draw raw trajectories in the report; it must not leave your hands then.")
 ]
+Pdf = Annotated[bool, typer.Option("--pdf", help="Also print the report to private/report.pdf, with a browser.")]
 Format = Annotated[
     Literal["parquet", "csv", "geojson"], typer.Option("--format", help="Format of the published table.")
 ]

@@ -28,6 +28,7 @@ from wayveil.cli.options import (
     OutFile,
     OutFolder,
     Overwrite,
+    Pdf,
     Prepare,
     Scheduler,
     SecretFile,
@@ -66,6 +67,7 @@ def _publisher(method: str) -> Any:
         keep: Keep = None,
         keep_mapping: KeepMapping = False,
         with_raw: WithRaw = False,
+        pdf: Pdf = False,
         form: Format = "parquet",
         overwrite: Overwrite = False,
         seed: Seed = None,
@@ -103,7 +105,9 @@ def _publisher(method: str) -> Any:
                 ),
             }
         )
-        publish_recipe(recipe, scheduler, memory_limit, as_json, secret=secret, insecure=insecure, verbose=verbose)
+        publish_recipe(
+            recipe, scheduler, memory_limit, as_json, secret=secret, insecure=insecure, verbose=verbose, pdf=pdf
+        )
 
     return reads_table(publish)
 
@@ -117,13 +121,17 @@ def publish_recipe(
     secret: Path | None = None,
     insecure: bool = False,
     verbose: bool = False,
+    pdf: bool = False,
 ) -> None:
     """Publish what a recipe says, and show what came of it, also where the promise was not kept."""
     from wayveil.pipeline.blocks import memory
     from wayveil.pipeline.folder.secret import Secret
     from wayveil.pipeline.publish import NotPublished, publish
     from wayveil.recipe.catalog import make_engine
+    from wayveil.report.paper import find_browser, print_report
 
+    if pdf:
+        find_browser()  # before anything is read
     key = None if secret is None else Secret.read(secret)
     workers = None
     if memory_limit is not None:
@@ -140,9 +148,13 @@ def publish_recipe(
     except NotPublished as refusal:
         if refusal.outcome is None:
             raise
+        if pdf:
+            print_report(refusal.outcome.report)
         content = {**show.outcome_json(refusal.outcome), "error": str(refusal), "exit_code": 1}
         emit(content, show.refusal_lines(refusal.outcome), as_json=as_json)
         raise typer.Exit(fail(str(refusal), 1, as_json=False)) from None
+    if pdf:
+        print_report(outcome.report)
     emit(show.outcome_json(outcome), show.outcome_lines(outcome, verbose=verbose), as_json=as_json)
 
 

@@ -38,7 +38,7 @@ def inspection_lines(seen: Any) -> Iterator[str]:
     width = min(24, max(len(column.name) for column in profile.columns))
     for column in profile.columns:
         low, high = column.lengths
-        length = f"{low} to {high} characters" if low != high else f"{low} characters"
+        length = f"{low} to {high} characters" if low != high else f"{low} character{'' if low == 1 else 's'}"
         missing = f", {column.missing:.1%} missing" if column.missing else ""
         role = f"  -> {column.role}: {column.why}" if column.role else ""
         shape = f"{column.type}, {column.distinct:,} different, {length}{missing}"

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from wayveil.commands.table_files import write_file
-from wayveil.comparison.frontier import Candidate, draw_frontier
-from wayveil.report.page_templates import environment
+from wayveil.comparison.frontier import Candidate
+from wayveil.report.figures import Drawn, page_parts
+from wayveil.report.page_templates import environment, page_style
 from wayveil.report.results_json import to_text
 from wayveil.report.text.wording import date_words, words
 
@@ -53,22 +54,34 @@ def _csv(rows: list[dict[str, Any]]) -> str:
 
 def _html(content: dict[str, Any]) -> str:
     """Return the page; all that it says is in `content`."""
-    candidates = candidates_of(content["settings"])
-    chosen = next((row["number"] for row in content["settings"] if row["recommended"]), None)
     risk = content["risk"]
     loss = content["loss"]
     number = "" if loss["number"] == "value" else f" ({words(loss['number']).lower()})"
+    compared = [row for row in content["settings"] if row["status"] == "verified"]
+    raw = [row["risk_raw"] for row in compared if row["risk_raw"] is not None]
+    frontier = {
+        "spots": [
+            {
+                "name": str(row["number"]),
+                "title": f"{row['number']}: {row['title'] + ', ' if row['title'] else ''}{row['setting']}",
+                "risk": row["risk"],
+                "loss": row["loss"],
+                "dominated": row["dominated"],
+                "chosen": row["recommended"],
+            }
+            for row in compared
+        ],
+        "raw": max(raw, default=None),
+        "limit": content["max_risk"],
+        "riskLabel": risk["meaning"],
+        "lossLabel": f"{'100 % less ' if loss['turned'] else ''}{words(loss['metric']).lower()}{number}",
+        "percent": loss["percent"],
+    }
     view = {
         "content": content,
         "created": date_words(content["created"]),
-        "plot": draw_frontier(
-            candidates,
-            limit=content["max_risk"],
-            chosen=chosen,
-            risk_name=risk["meaning"],
-            loss_name=f"{'100 % less ' if loss['turned'] else ''}{words(loss['metric']).lower()}{number}",
-            percent=loss["percent"],
-        ),
+        "drawn": Drawn(frontier=frontier),
+        "page": page_parts(page_style("report.css", "compare.css")),
         "words": words,
     }
     return environment().get_template("compare.html.j2").render(view)

@@ -19,7 +19,7 @@ from wayveil.recipe.defaults import attacks_of, metrics_of
 from wayveil.recipe.recipe import Recipe
 from wayveil.report.results_json import is_percent, measured_values
 
-__all__ = ["Finished", "compare_finished", "headline", "risk_headline", "with_measures"]
+__all__ = ["Finished", "compare_finished", "headline", "risk_headline", "short_head", "with_measures"]
 
 _WITHOUT_EFFECT = (
     "threshold",
@@ -35,7 +35,7 @@ _RISK_WORDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Finished:
-    """A run that published: its recipe from `with_measures`, the content of its ``scores.json``, and its input.
+    """A run that published: its recipe from `with_measures`, the content of its ``results.json``, and its input.
 
     `source` is the same for runs that read the same files in the same way.
     """
@@ -59,7 +59,14 @@ def with_measures(recipe: Recipe) -> Recipe:
 
 
 def headline(recipe: Recipe, scores: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the one risk and the one loss that say most of a run; `recipe` is from `with_measures`."""
+    """Return the one risk and the one loss that say most of a run: those of its head.
+
+    Of a run of an earlier version, whose head does not say them, those of the yardstick; `recipe` is from
+    `with_measures`.
+    """
+    head = scores.get("head") or {}
+    if head.get("risk") is not None or head.get("loss") is not None:
+        return {"risk": _head_risk(head["risk"]), "loss": _head_loss(head["loss"]), "head": short_head(head)}
     measures = _measures([recipe])
     if not isinstance(measures, ComparisonMeasures):
         raws = [pair["raw"] for pair in scores["attacks"]]
@@ -80,6 +87,30 @@ def headline(recipe: Recipe, scores: Mapping[str, Any]) -> dict[str, Any]:
         },
         "loss": _loss(_score(measures, recipe, scores)),
     }
+
+
+def short_head(head: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return of a head (as JSON holds it) what stands in a list: its state, and risk and loss in words."""
+    if not head or "label" not in head:
+        return None
+    risk, loss = ((head.get(name) or {}).get("sentence", "") for name in ("risk", "loss"))
+    return {**{name: head[name] for name in ("state", "label", "sentence")}, "risk": risk, "loss": loss}
+
+
+def _head_risk(risk: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if risk is None:
+        return None
+    raw = None if risk["raw"] is None else risk["raw"]["value"]
+    published = risk["mean"]["value"]
+    return {"name": risk["attack"], "label": risk["mean"]["label"], "raw": raw, "published": published}
+
+
+def _head_loss(loss: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if loss is None:
+        return None
+    number = loss["number"]
+    told = {"value": number["value"], "better": number.get("better", "lower"), "percent": is_percent(number)}
+    return {"name": loss["name"], "label": loss["meaning"], **told}
 
 
 def risk_headline(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -131,8 +162,16 @@ def compare_finished(runs: Sequence[Finished]) -> dict[str, Any]:
         "risk": {"name": measures.attack.name, "label": _RISK_WORDS.get(measures.risk, measures.risk)},
         "loss": {"name": measures.metric.name, "label": measures.metric.summary, "percent": is_percent(score)},
         "points": points,
+        "limit": _limit([run.recipe for run in taken]),
         "refused": refused,
     }
+
+
+def _limit(recipes: Sequence[Recipe]) -> float | None:
+    """Return the accepted risk that all runs were made with; None where they differ, or nobody said one."""
+    limits = {recipe.max_risk for recipe in recipes}
+    only = next(iter(limits))
+    return None if len(limits) > 1 or only is None else float(only)
 
 
 def _measures(recipes: Sequence[Recipe]) -> ComparisonMeasures | str:
@@ -167,6 +206,7 @@ def _point(measures: ComparisonMeasures, run: Finished) -> dict[str, Any]:
         "risk_high": measures.risk_of(measured, "_high"),
         "risk_raw": measures.risk_of(measured_values(pair["raw"])),
         "loss": measures.loss_of(_score(measures, run.recipe, run.scores)),
+        "head": short_head(run.scores.get("head")),
     }
 
 

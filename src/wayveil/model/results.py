@@ -109,12 +109,11 @@ class Series:
 class Chart:
     """Numbers that want to be seen: one value per label and series; drawn by whoever shows them.
 
-    A map has one straight line per label, as (x, y, x, y) in metres with y to the north.  Cells and roads are maps with
-    one panel per series: a cell is a box between two corners, a road a line; the larger the value, the stronger.
+    A map has one straight line per label, as (x, y, x, y) in metres with y to the north.
     """
 
     title: str
-    kind: Literal["bars", "line", "map", "cells", "roads"]
+    kind: Literal["bars", "line", "map"]
     labels: tuple[str, ...]
     series: tuple[Series, ...]
     x_label: str = ""

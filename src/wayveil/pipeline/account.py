@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from wayveil.model import AttackResult, Chart, MethodResult, Score, Verdict
+from wayveil.model import AttackResult, MethodResult, Score, Verdict
 from wayveil.pipeline.blocks.block import BlockResult, MadeBlock, WrittenPart
 from wayveil.pipeline.blocks.block_job import Job
 from wayveil.pipeline.blocks.block_source import Blocks
 from wayveil.pipeline.blocks.combine import add_balances, add_facts, described_input, left_out_note
 from wayveil.pipeline.release import Run
 from wayveil.pipeline.remaining import Remaining, count_published, name_remedies
-from wayveil.report.charts.drawings import Drawing
 from wayveil.report.suppression import suppress_small_counts
 from wayveil.report.text import summary
+from wayveil.report.views.pictures import Pictures
 from wayveil.yardstick.sizes import describe_sizes
 
 __all__ = ["Attacks", "Findings", "make_account"]
@@ -40,7 +40,7 @@ class Findings:
     verdict: Verdict
     attacks: Attacks
     scores: tuple[Score, ...]
-    pictures: tuple[tuple[Chart, ...], tuple[Drawing, ...]]
+    pictures: Pictures
     plan: Any
     left_out: Sequence[str]
 
@@ -48,7 +48,6 @@ class Findings:
 def make_account(job: Job, blocks: Blocks, found: Findings, timings: Mapping[str, float]) -> Run:
     """Put together what is told of a run."""
     recipe = job.recipe
-    views, drawings = found.pictures
     run = Run(
         recipe=recipe,
         seed=job.seed,
@@ -67,9 +66,8 @@ def make_account(job: Job, blocks: Blocks, found: Findings, timings: Mapping[str
         ),
         input_facts={},
         output_facts={},
-        views=views,
         balance=found.results[0].balance,
-        drawings=drawings,
+        pictures=found.pictures,
         table=found.written[0].table,
         hashes=found.hashes,
         remaining=_count_remaining(job, blocks),

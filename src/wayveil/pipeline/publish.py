@@ -52,6 +52,7 @@ from wayveil.recipe.defaults import sensitive_of
 from wayveil.recipe.measuring import plan_measuring
 from wayveil.recipe.protections import confirm_protections
 from wayveil.recipe.recipe import Recipe
+from wayveil.report.views.pictures import Pictures
 
 __all__ = ["NotPublished", "Outcome", "publish"]
 
@@ -156,7 +157,7 @@ def publish(
             verdict=verdict,
             attacks=attacks,
             scores=scores,
-            pictures=pictures[0] if pictures else ((), ()),
+            pictures=pictures[0] if pictures else Pictures(),
             plan=plan,
             left_out=(*(one.name for one in measuring.metrics if one not in measured.metrics), *left_out),
         )

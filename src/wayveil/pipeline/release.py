@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from wayveil.errors import OutputError
-from wayveil.model import AttackResult, Chart, Engine, Score, Verdict, parameters_of, plain
+from wayveil.model import AttackResult, Engine, Score, Verdict, parameters_of, plain
 from wayveil.pipeline.folder.manifest import Described, Manifest, make_manifest, readme_of, versions
 from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
 from wayveil.pipeline.folder.signing import SIGNATURE, load_signer
@@ -22,11 +22,13 @@ from wayveil.recipe import catalog
 from wayveil.recipe.defaults import sensitive_of
 from wayveil.recipe.recipe import Recipe
 from wayveil.recipe.toml import recipe_text
-from wayveil.report.charts.drawings import Drawing
+from wayveil.report.attack_section import risk_rows
 from wayveil.report.readme_page import README
-from wayveil.report.report import ReportContext, render_report
-from wayveil.report.results_json import charts_json, results_json, to_text, verdict_json
+from wayveil.report.report import ReportContext, key_numbers, render_report, use_questions
+from wayveil.report.results_json import RESULTS_FILE, charts_json, results_json, to_text, verdict_json
+from wayveil.report.results_schema import VERSION
 from wayveil.report.text import summary
+from wayveil.report.views.pictures import Pictures
 
 __all__ = ["Clock", "Run", "finish", "join_hashes"]
 
@@ -65,9 +67,8 @@ class Run:
     counted: str
     input_facts: Mapping[str, str]
     output_facts: Mapping[str, str]
-    views: tuple[Chart, ...]
     balance: Mapping[str, Mapping[str, int | None]]
-    drawings: tuple[Drawing, ...]
+    pictures: Pictures
     table: Described
     hashes: Mapping[str, str]
     mapping: str | None = None
@@ -172,8 +173,28 @@ def _remaining(run: Run) -> Remaining:
 
 def _private_files(run: Run, outcome: Outcome) -> dict[str, str]:
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    scores = {
+    context = _report_context(run, outcome, created)
+    return {
+        "report.html": render_report(context),
+        RESULTS_FILE: to_text(_results(run, outcome, context)),
+        "log.txt": summary.log_text(created, outcome.timings, outcome.notes, run.verdict),
+        "seed.txt": f"{run.seed}\n",
+        SECRET_FILE: run.secret.text,
+        RECIPE_FILE: recipe_text(_repeating(run)),
+        **({} if run.mapping is None else {"mapping.csv": run.mapping}),
+    }
+
+
+def _results(run: Run, outcome: Outcome, context: ReportContext) -> dict[str, Any]:
+    """Return everything that was measured: see `report.results_schema`, which tests hold it against."""
+    return {
+        "version": VERSION,
+        "created": context.created,
+        "title": context.title,
+        "marks": key_numbers(context),
+        "questions": use_questions(context),
         "manifest_sha256": outcome.manifest_sha256,
+        "counted": outcome.counted,
         "method": run.recipe.method.name,
         "parameters": catalog.plain_parameters(run.recipe.method),
         "promise": outcome.promise,
@@ -187,8 +208,11 @@ def _private_files(run: Run, outcome: Outcome) -> dict[str, str]:
                 strict=True,
             )
         ],
-        "scores": results_json(run.scores),
-        "views": charts_json(run.views),
+        "risks": risk_rows(run.attacks),
+        "scores": results_json(run.shown),
+        "views": charts_json(run.pictures.views),
+        "maps": [one.model_dump(mode="json") for one in run.pictures.maps],
+        "flow": outcome.remaining.to_json()["stages"],
         "input_facts": dict(run.input_facts),
         "output_facts": dict(outcome.output_facts),
         "balance": run.balance,
@@ -196,15 +220,6 @@ def _private_files(run: Run, outcome: Outcome) -> dict[str, str]:
         "total_s": sum(outcome.timings.values()),
         "versions": versions(),
         "notes": list(outcome.notes),
-    }
-    return {
-        "report.html": render_report(_report_context(run, outcome, created)),
-        "scores.json": to_text(scores),
-        "log.txt": summary.log_text(created, outcome.timings, outcome.notes, run.verdict),
-        "seed.txt": f"{run.seed}\n",
-        SECRET_FILE: run.secret.text,
-        RECIPE_FILE: recipe_text(_repeating(run)),
-        **({} if run.mapping is None else {"mapping.csv": run.mapping}),
     }
 
 
@@ -216,10 +231,14 @@ def _repeating(run: Run) -> Recipe:
     )
 
 
+def _title(run: Run) -> str:
+    return run.recipe.title or f"Publication of {run.recipe.input.path.name}"
+
+
 def _report_context(run: Run, outcome: Outcome, created: str) -> ReportContext:
     method: Any = run.recipe.method
     return ReportContext(
-        title=run.recipe.title or f"Publication of {run.recipe.input.path.name}",
+        title=_title(run),
         method_name=method.name,
         method_summary=method.summary,
         parameters=tuple(
@@ -240,8 +259,8 @@ def _report_context(run: Run, outcome: Outcome, created: str) -> ReportContext:
         published_ok=run.verdict.holds,
         head=outcome.head,
         manifest_sha256=outcome.manifest_sha256,
-        views=run.views,
+        pictures=run.pictures,
         balance=run.balance,
-        drawings=run.drawings,
+        flow=tuple(outcome.remaining.to_json()["stages"]),
         recipe=recipe_text(run.recipe, seed=False, names_only=True),
     )

@@ -2,67 +2,144 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wayveil.model import Number, Numbers
+from wayveil.model import Chart, Number, Numbers
 from wayveil.model.numbers import ABOUT, About, threshold_text
 from wayveil.model.results import AttackResult
-from wayveil.report.charts.bars import draw, overlay
+from wayveil.report.chart_axis import overlay
 from wayveil.report.text.display_number import DisplayNumber, display
 from wayveil.report.text.wording import adversary_words, extent_words, sentence, words
 
-__all__ = ["attack_in_full", "attack_in_short", "find_number"]
+__all__ = ["AttackLine", "attack_in_full", "attack_lines", "find_number", "raw_risk_rows", "risk_rows"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackLine:
+    """What one attack does, before and after, each side a number or None."""
+
+    attack: str
+    adversary: str
+    what: str
+    mean: tuple[Number | None, Number | None]
+    worst: tuple[Number | None, Number | None] = (None, None)
+    above: tuple[Number | None, Number | None] = (None, None)
+
+    @property
+    def name(self) -> str:
+        """The attack in words."""
+        return words(self.attack)
+
+    @property
+    def limit(self) -> float | None:
+        """The risk above which people were counted."""
+        return next((number.threshold for number in reversed(self.above) if number is not None), None)
+
+    @property
+    def limit_text(self) -> str:
+        """The limit as people read it."""
+        if self.limit is None:
+            return ""
+        return threshold_text(self.limit, odds=any(n is not None and n.about == "identity" for n in self.above))
+
+    @property
+    def danger(self) -> tuple[float, float]:
+        """How much there is left to fear: the share above the limit in the published data, then the mean."""
+        return tuple(0.0 if n is None or n.value is None else float(n.value) for n in (self.above[1], self.mean[1]))  # type: ignore[return-value]
+
+
+def attack_lines(pairs: Sequence[tuple[AttackResult, AttackResult]]) -> list[AttackLine]:
+    """Return every attack in one line or a few, those with most to fear first."""
+    found = [line for raw, published in pairs for line in _lines(raw, published)]
+    return sorted(found, key=lambda line: line.danger, reverse=True)
+
+
+def risk_rows(pairs: Sequence[tuple[AttackResult, AttackResult]]) -> list[dict[str, Any]]:
+    """Return the same lines as JSON can hold them: see `results_schema.RiskRow`."""
+    return [_row(line) for line in attack_lines(pairs)]
+
+
+def _row(line: AttackLine) -> dict[str, Any]:
+    return {
+        "attack": line.attack,
+        "name": line.name,
+        "adversary": line.adversary,
+        "what": line.what,
+        "raw": _json(line.mean[0]),
+        "published": _json(line.mean[1]),
+        "raw_worst": _json(line.worst[0]),
+        "published_worst": _json(line.worst[1]),
+        "raw_above": _json(line.above[0]),
+        "published_above": _json(line.above[1]),
+        "limit": line.limit,
+        "limit_text": line.limit_text,
+    }
+
+
+def raw_risk_rows(results: Sequence[AttackResult]) -> list[dict[str, Any]]:
+    """Return the same lines of attacks on one data set: the published side stays empty."""
+    lines = [line for result in results for line in _lines(result, result)]
+    lines = sorted(lines, key=lambda line: line.danger, reverse=True)
+    rows = [_row(line) for line in lines]
+    return [{**row, "published": None, "published_worst": None, "published_above": None} for row in rows]
 
 
 def attack_in_full(raw: AttackResult, published: AttackResult, after: str) -> dict[str, Any]:
     """Return all numbers of an attack, in groups, with its charts; `after` is what the published data are called."""
-    drawn = []
-    partners = {chart.title: chart for chart in published.charts}
-    for chart in raw.charts:
-        partner = partners.pop(chart.title, None)
-        drawn.append(draw(overlay(chart, partner, ("raw data", after)) if partner else chart))
-    drawn += [draw(chart) for chart in partners.values()]
     return {
         "title": sentence(adversary_words(raw.adversary, published.adversary)).removesuffix("."),
         "name": words(raw.name),
         "extent": extent_words(raw.victims, sampled=raw.sampled),
         "groups": _grouped(raw, published),
-        "charts": drawn,
+        "charts": overlaid(raw, published, after),
     }
 
 
-def attack_in_short(raw: AttackResult, published: AttackResult) -> dict[str, Any]:
-    """Return an attack in one or a few lines: the mean, the worst, and how many people are above the threshold."""
-    sides = (raw.numbers, published.numbers)
-    rows = []
-    for about, (_, doing) in ABOUT.items():
-        means = [find_number(side, about, "mean") for side in sides]
-        if not about or all(mean is None or mean.value is None for mean in means):
-            continue
-        worst = [find_number(side, about, "largest") for side in sides]
-        above = [find_number(side, about, "share above") for side in sides]
-        bound = None if above[0] is None else above[0].threshold
-        rows.append(
-            {
-                "what": doing,
-                "sides": [(display(mean), display(most)) for mean, most in zip(means, worst, strict=True)],
-                "above": [] if above[0] is None else [display(number) for number in above],
-                "bound": "" if bound is None else threshold_text(bound, odds=about == "identity"),
-            }
-        )
-    if not rows:
-        first = next(
-            (name for name, number in raw.numbers.items() if number.percent and number.value is not None), None
-        )
-        shown = [(display(side.get(first)), None) for side in sides] if first else []
-        rows = [{"what": raw.numbers[first].label.lower() if first else "", "sides": shown, "above": [], "bound": ""}]
-    return {"name": words(raw.name), "adversary": adversary_words(raw.adversary, published.adversary), "rows": rows}
+def overlaid(raw: AttackResult, published: AttackResult, after: str) -> list[Chart]:
+    """Return the charts of both sides, those of the same thing as one."""
+    drawn = []
+    partners = {chart.title: chart for chart in published.charts}
+    for chart in raw.charts:
+        partner = partners.pop(chart.title, None)
+        drawn.append(overlay(chart, partner, ("raw data", after)) if partner else chart)
+    return [*drawn, *partners.values()]
 
 
 def find_number(numbers: Numbers, about: About, statistic: str) -> Number | None:
     """Return the number of an attack that is this statistic of what it is about, if there is one."""
     return next((one for one in numbers.values() if one.about == about and one.statistic == statistic), None)
+
+
+def _lines(raw: AttackResult, published: AttackResult) -> list[AttackLine]:
+    """Return the lines of one attack: one for each thing that it is about, or else its first share."""
+    sides = (raw.numbers, published.numbers)
+    told: dict[str, Any] = {"attack": raw.name, "adversary": adversary_words(raw.adversary, published.adversary)}
+    found = []
+    for about, (_, doing) in ABOUT.items():
+        mean = _pair(sides, about, "mean")
+        if about and any(number is not None and number.value is not None for number in mean):
+            found.append((doing, mean, _pair(sides, about, "largest"), _pair(sides, about, "share above")))
+    if found:
+        several = len(found) > 1
+        return [
+            AttackLine(what=doing if several else "", mean=mean, worst=worst, above=above, **told)
+            for doing, mean, worst, above in found
+        ]
+    first = next((name for name, number in raw.numbers.items() if number.percent and number.value is not None), None)
+    if first is None:
+        return [AttackLine(what="nothing to measure", mean=(None, None), **told)]
+    label = raw.numbers[first].label.lower()
+    return [AttackLine(what=label, mean=(raw.numbers[first], published.numbers.get(first)), **told)]
+
+
+def _pair(sides: tuple[Numbers, Numbers], about: About, statistic: str) -> tuple[Number | None, Number | None]:
+    return find_number(sides[0], about, statistic), find_number(sides[1], about, statistic)
+
+
+def _json(number: Number | None) -> dict[str, Any] | None:
+    return None if number is None else number.to_json()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,14 +13,14 @@ from wayveil.errors import UsageError
 from wayveil.model import Number
 from wayveil.model.claims import Guarantee
 from wayveil.model.numbers import headline
-from wayveil.model.results import AttackResult, Chart, Score, Verdict
-from wayveil.report.attack_section import attack_in_full, attack_in_short
-from wayveil.report.charts.bars import draw
-from wayveil.report.charts.drawings import Drawing, draw_trajectories
-from wayveil.report.page_templates import environment
+from wayveil.model.results import AttackResult, Score, Verdict
+from wayveil.recipe.purpose import TELLING, Use, lost_share
+from wayveil.report.attack_section import AttackLine, attack_in_full, attack_lines, risk_rows
+from wayveil.report.figures import Drawn, page_parts
+from wayveil.report.page_templates import environment, page_style
 from wayveil.report.text.display_number import DisplayNumber, display, display_count
-from wayveil.report.text.head import Head
-from wayveil.report.text.number_format import clean
+from wayveil.report.text.head import Head, StrongestAttack
+from wayveil.report.text.number_format import clean, format_percent
 from wayveil.report.text.wording import (
     as_fraction,
     date_words,
@@ -30,8 +30,9 @@ from wayveil.report.text.wording import (
     sentence,
     words,
 )
+from wayveil.report.views.pictures import Pictures
 
-__all__ = ["ReportContext", "render_report"]
+__all__ = ["ReportContext", "key_numbers", "render_report", "use_questions"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,12 +60,12 @@ class ReportContext:
         What it came to in one sentence; without it the band says no more than the verdict.
     manifest_sha256 : str or None
         Hash of the public manifest, if there is one.
-    views : tuple of Chart
-        What the data look like before and after.
+    pictures : Pictures
+        What the data look like before and after; raw trajectories only if the data owner asked for them.
     balance : mapping
         What went in, came out, was suppressed and was invented: see `views.balance`.
-    drawings : tuple of Drawing
-        Published trajectories, and raw ones only if the data owner asked for them.
+    flow : tuple of mapping
+        What there is after each step, from the file to the publication: see `results_schema.StageData`.
     recipe : str
         The recipe as TOML, without the seed.
     """
@@ -88,9 +89,9 @@ class ReportContext:
     published_ok: bool
     head: Head | None = None
     manifest_sha256: str | None = None
-    views: tuple[Chart, ...] = ()
+    pictures: Pictures = field(default_factory=Pictures)
     balance: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
-    drawings: tuple[Drawing, ...] = ()
+    flow: tuple[Mapping[str, Any], ...] = ()
     recipe: str = ""
 
     def __post_init__(self) -> None:
@@ -101,9 +102,16 @@ class ReportContext:
 
 
 def render_report(context: ReportContext) -> str:
-    """Return the report as HTML: no script, nothing loaded from anywhere, every text escaped."""
+    """Return the report as HTML: three pages and an appendix.
+
+    Nothing is loaded from anywhere and every text is escaped.  One script, named by its hash, draws charts and maps;
+    all texts and tables can be read without it.
+    """
     after = "published data" if context.published_ok else "rejected data"
     total = sum(context.timings.values())
+    drawn = Drawn(names=("raw data", after), risks=risk_rows(context.attacks), flow=[dict(one) for one in context.flow])
+    lines = attack_lines(context.attacks)
+    pictures = context.pictures
     view: dict[str, Any] = {
         "context": context,
         "created": date_words(context.created),
@@ -111,15 +119,20 @@ def render_report(context: ReportContext) -> str:
         "marks": _marks(context),
         "judged": _judged(context.verdict),
         "witness": _witness(context.verdict),
-        "attacks": [attack_in_full(raw, published, after) for raw, published in context.attacks],
-        "risks": [attack_in_short(raw, published) for raw, published in context.attacks],
-        "scores": [_score(score) for score in context.scores],
-        "drawings": [draw_trajectories(drawing) for drawing in context.drawings if drawing.kind != "names"],
-        "told": [draw_trajectories(drawing) for drawing in context.drawings if drawing.kind == "names"],
-        "with_raw": any(panel.raw for drawing in context.drawings for panel in drawing.panels),
+        "attacks": [_attack(pair, after, drawn, i) for i, pair in enumerate(context.attacks)],
+        "risks": [_risk(line) for line in lines],
+        "risk_finding": _risk_finding(lines, after),
+        "open_risks": [_risk(line) for line in lines if line.attack not in _stopped(context.claim)],
+        "scores": [_score(score, drawn, i) for i, score in enumerate(context.scores)],
+        "questions": _questions(context.scores, None if context.head is None else context.head.use),
+        "trips": pictures.trips,
+        "with_raw": pictures.with_raw,
         "balance": _balance(context.balance),
-        "maps": [draw(chart) for chart in context.views if chart.kind in ("cells", "roads")],
-        "views": [draw(chart) for chart in context.views if chart.kind not in ("cells", "roads")],
+        "maps": [drawn.map(one) for one in pictures.maps],
+        "views": [drawn.chart(chart, f"view-{i}") for i, chart in enumerate(pictures.views)],
+        "page": page_parts(page_style("report.css")),
+        "drawn": drawn,
+        "percent": format_percent,
         "recipe": Markup("\n").join(clean(line) for line in context.recipe.splitlines()),
         "facts": _facts(context.input_facts, context.output_facts),
         "timings": _timings(context.timings),
@@ -127,6 +140,17 @@ def render_report(context: ReportContext) -> str:
         "versions": context.versions,
     }
     return environment().get_template("report.html.j2").render(view)
+
+
+def key_numbers(context: ReportContext) -> list[dict[str, str]]:
+    """Return the numbers beside the head as texts: see `results_schema.MarkData`."""
+    return [{**vars(mark), "value": mark.value.text} for mark in _marks(context)]
+
+
+def use_questions(context: ReportContext) -> list[dict[str, str]]:
+    """Return the everyday questions of use as texts: see `results_schema.QuestionData`."""
+    found = _questions(context.scores, None if context.head is None else context.head.use)
+    return [{**one, "value": one["value"].text} for one in found]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +166,7 @@ class _Mark:
 
 
 def _marks(context: ReportContext) -> list[_Mark]:
-    """Return the headline: each promised value with the measured one, then the first score."""
+    """Return the headline: each promised value with the measured one, the strongest attack, and the telling loss."""
     people = "people" if context.verdict.counted == "owners" else "trajectories"
     promised = context.claim.to_json()
     found = []
@@ -165,10 +189,42 @@ def _marks(context: ReportContext) -> list[_Mark]:
                 state="broken" if broken else "kept" if context.verdict.holds else "plain",
             )
         )
-    found += [_unbounded(result) for _, result in context.attacks if result.name in context.claim.unbounded]
-    for score in context.scores[:1]:
-        found.append(_Mark(label=words(score.name), value=display(score.number), meaning=score.meaning))
+    if context.head is not None and context.head.risk is not None:
+        found.append(_strongest(context.head.risk))
+    strongest = "" if context.head is None or context.head.risk is None else context.head.risk.attack
+    open_ones = [result for _, result in context.attacks if result.name in context.claim.unbounded]
+    worst = max(open_ones, key=lambda result: _mean(result), default=None)
+    if worst is not None and worst.name != strongest:
+        found.append(_unbounded(worst))
+    score = context.head.loss if context.head is not None else next(iter(context.scores), None)
+    if score is not None:
+        use = f", for {context.head.use}" if context.head is not None and context.head.use else ""
+        found.append(_Mark(label=f"{words(score.name)}{use}", value=display(score.number), meaning=score.meaning))
     return found
+
+
+def _strongest(risk: StrongestAttack) -> _Mark:
+    """Return the attack that says most: on average, at worst, and for how many above the limit."""
+    told = []
+    if risk.raw is not None and risk.raw.value is not None:
+        told.append(f"{risk.raw.text} in the raw data")
+    if risk.largest is not None and risk.largest.value is not None:
+        told.append(f"{risk.largest.text} for the person most at risk")
+    if risk.above is not None and risk.above.value is not None:
+        told.append(f"{risk.above.text}: {risk.above.label[:1].lower()}{risk.above.label[1:]}")
+    if risk.mean.interval_text:
+        told.append(risk.mean.interval_text)
+    return _Mark(
+        label=f"Strongest attack: {words(risk.attack).lower()}",
+        value=display(risk.mean),
+        unit="on average",
+        meaning="; ".join(told),
+    )
+
+
+def _mean(result: AttackResult) -> float:
+    number = headline(result.numbers)
+    return -1.0 if number is None or number.value is None else float(number.value)
 
 
 def _unbounded(result: AttackResult) -> _Mark:
@@ -206,14 +262,86 @@ def _exact(number: Number) -> Fraction | None:
     return as_fraction(number.value) if exact is None else exact
 
 
-def _score(score: Score) -> dict[str, Any]:
+def _attack(pair: tuple[AttackResult, AttackResult], after: str, drawn: Drawn, i: int) -> dict[str, Any]:
+    found = attack_in_full(*pair, after)
+    charts = [drawn.chart(chart, f"attack-{i}-{j}") for j, chart in enumerate(found["charts"])]
+    return {**found, "charts": charts}
+
+
+def _risk(line: AttackLine) -> dict[str, Any]:
+    """Return a line of the table of risks, as people read it."""
+    return {
+        "name": line.name,
+        "attack": line.attack,
+        "adversary": line.adversary,
+        "what": line.what,
+        "sides": [(display(mean), display(worst)) for mean, worst in zip(line.mean, line.worst, strict=True)],
+        "above": [] if line.above[0] is None and line.above[1] is None else [display(number) for number in line.above],
+        "bound": line.limit_text,
+    }
+
+
+def _risk_finding(lines: Sequence[AttackLine], after: str) -> str:
+    """Say how many attacks find people above their limit, and which is the worst."""
+    counted = [line for line in lines if line.above[1] is not None and line.above[1].value is not None]
+    over = [line for line in counted if line.above[1] is not None and line.above[1].value]
+    if not counted:
+        return "Risk before and after"
+    if not over:
+        return f"No attack finds anybody in the {after} above the limit"
+    share = over[0].above[1]
+    told = "" if share is None else f"; {over[0].name.lower()} does so for {share.text} of the people"
+    return f"{len(over)} of {len(counted)} attacks find people in the {after} above the limit{told}"
+
+
+def _stopped(claim: Guarantee) -> frozenset[str]:
+    """Return the attacks that play an attacker whom the claim stops."""
+    return frozenset(protection.attack for protection in claim.protects) - frozenset(claim.unbounded)
+
+
+_QUESTIONS: Mapping[Use, str] = {
+    "flows": "Do trips still begin and end in the same places?",
+    "hours": "Are places still as busy at the same hours?",
+    "routes": "Is the traffic, or the next place, still the same?",
+    "patterns": "Are the sequences that many share still there?",
+    "points": "Do counts of an area, or of a kind, still come out right?",
+}
+
+
+def _questions(scores: Sequence[Score], use: Use | None) -> list[dict[str, Any]]:
+    """Return three everyday questions with what was measured, that of the purpose first."""
+    found: list[dict[str, Any]] = []
+    order = sorted(_QUESTIONS, key=lambda one: one != use)
+    measured = {score.name: score for score in scores if score.value is not None}
+    told: set[str] = set()
+    for purpose in order:
+        score = next((measured[name] for name in TELLING[purpose] if name in measured and name not in told), None)
+        if score is None or len(found) == 3:
+            continue
+        told.add(score.name)
+        lost = lost_share(score)
+        answer = "" if lost is None else "mostly" if lost <= 0.1 else "partly" if lost <= 0.5 else "hardly"
+        kept = "lost" if score.better == "lower" else "kept"
+        found.append(
+            {
+                "question": _QUESTIONS[purpose],
+                "answer": answer,
+                "value": display(score.number),
+                "kept": kept if score.percent else f"{score.better} is better",
+                "meaning": sentence(score.meaning),
+            }
+        )
+    return found
+
+
+def _score(score: Score, drawn: Drawn, i: int) -> dict[str, Any]:
     return {
         "title": words(score.name),
         "meaning": sentence(score.meaning),
         "value": display(score.number),
         "better": f"{score.better} is better",
         "rows": [(number.label, display(number)) for number in score.numbers.values() if number.value is not None],
-        "charts": [draw(chart) for chart in score.charts],
+        "charts": [drawn.chart(chart, f"score-{i}-{j}") for j, chart in enumerate(score.charts)],
     }
 
 
@@ -231,11 +359,7 @@ def _facts(before: Mapping[str, str], after: Mapping[str, str]) -> list[tuple[st
 
 
 def _timings(timings: Mapping[str, float]) -> list[tuple[str, DisplayNumber]]:
-    longest = max(timings.values(), default=0.0) or 1.0
-    return [
-        (words(step), DisplayNumber(duration(s), exact_text(s), bar=round(100 * s / longest, 1)))
-        for step, s in timings.items()
-    ]
+    return [(words(step), DisplayNumber(duration(s), exact_text(s))) for step, s in timings.items()]
 
 
 def _witness(verdict: Verdict) -> list[tuple[str, list[str]]]:

@@ -1,17 +1,32 @@
-"""Results as JSON can hold them."""
+"""Results as JSON can hold them: see `results_schema`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wayveil.model import AttackResult, Chart, Numbers, Score, Verdict
+from wayveil.report.chart_axis import find_scale, tell_finding
 
-__all__ = ["charts_json", "is_percent", "measured_values", "numbers_json", "results_json", "to_text", "verdict_json"]
+__all__ = [
+    "RESULTS_FILE",
+    "charts_json",
+    "is_percent",
+    "measured_values",
+    "numbers_json",
+    "read_results",
+    "results_json",
+    "to_text",
+    "verdict_json",
+]
+
+RESULTS_FILE = "results.json"
+_FORMER_FILE = "scores.json"
 
 
 def results_json(results: tuple[AttackResult, ...] | tuple[Score, ...]) -> list[dict[str, Any]]:
@@ -20,8 +35,9 @@ def results_json(results: tuple[AttackResult, ...] | tuple[Score, ...]) -> list[
 
 
 def _result_json(result: AttackResult | Score) -> dict[str, Any]:
-    found = {f.name: _plain(getattr(result, f.name)) for f in fields(result) if f.name != "numbers"}
+    found = {f.name: _plain(getattr(result, f.name)) for f in fields(result) if f.name not in ("numbers", "charts")}
     found["numbers"] = numbers_json(result.numbers)
+    found["charts"] = charts_json(result.charts)
     found["measured"] = _plain(result.measured)
     if isinstance(result, Score):
         found["text"] = result.number.text
@@ -45,8 +61,25 @@ def is_percent(result: Mapping[str, Any]) -> bool:
 
 
 def charts_json(charts: tuple[Chart, ...]) -> list[dict[str, Any]]:
-    """Return charts as JSON can hold them."""
-    return [_plain(chart) for chart in charts]
+    """Return charts as JSON can hold them: with what they come to, and where their labels are on a real scale."""
+    return [_chart_json(chart) for chart in charts]
+
+
+def _chart_json(chart: Chart) -> dict[str, Any]:
+    scale, at = find_scale(chart.labels)
+    found: dict[str, Any] = _plain(chart)
+    return {**found, "finding": tell_finding(chart), "scale": scale, "at": list(at)}
+
+
+def read_results(private: Path) -> dict[str, Any]:
+    """Return what a run measured, also from the ``scores.json`` of an earlier version; OSError where there is neither.
+
+    What a folder of an earlier version does not have is not made up: whoever shows it must do without.
+    """
+    path = private / RESULTS_FILE
+    text = (path if path.exists() else private / _FORMER_FILE).read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 def verdict_json(verdict: Verdict, *, witness: bool) -> dict[str, Any]:

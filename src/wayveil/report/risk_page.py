@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from wayveil.model.numbers import headline
+from wayveil.model.numbers import headline, threshold_text
 from wayveil.model.results import AttackResult
 from wayveil.report.attack_section import find_number
-from wayveil.report.charts.bars import draw
-from wayveil.report.page_templates import environment
+from wayveil.report.figures import Drawn, page_parts
+from wayveil.report.page_templates import environment, page_style
 from wayveil.report.text.wording import date_words, extent_words, sentence, words
 
 __all__ = ["render_risk"]
@@ -17,7 +17,7 @@ __all__ = ["render_risk"]
 def render_risk(
     results: tuple[AttackResult, ...], *, title: str, facts: str, notes: tuple[str, ...], created: str
 ) -> str:
-    """Return the page: no script, nothing loaded from anywhere, every text escaped.
+    """Return the page: nothing is loaded from anywhere, every text is escaped, and one script draws the charts.
 
     Parameters
     ----------
@@ -29,19 +29,23 @@ def render_risk(
     created : str
         ISO 8601 time.
     """
+    drawn = Drawn()
     view: dict[str, Any] = {
+        "page": page_parts(page_style("report.css")),
+        "drawn": drawn,
         "title": title,
         "facts": facts,
         "created": date_words(created),
-        "attacks": [_attack(result) for result in results],
+        "attacks": [_attack(result, drawn, i) for i, result in enumerate(results)],
         "notes": notes,
     }
     return environment().get_template("risk.html.j2").render(view)
 
 
-def _attack(result: AttackResult) -> dict[str, Any]:
+def _attack(result: AttackResult, drawn: Drawn, i: int) -> dict[str, Any]:
     first = headline(result.numbers)
     worst = None if first is None else find_number(result.numbers, first.about, "largest")
+    above = None if first is None else find_number(result.numbers, first.about, "share above")
     return {
         "name": words(result.name),
         "title": sentence(result.adversary).removesuffix("."),
@@ -50,6 +54,8 @@ def _attack(result: AttackResult) -> dict[str, Any]:
         "mean": "–" if first is None else first.text,
         "between": "" if first is None else first.interval_text,
         "worst": "–" if worst is None else worst.text,
+        "above": "–" if above is None else above.text,
+        "limit": "" if above is None or above.threshold is None else threshold_text(above.threshold),
         "rows": [(number.label, number.text) for number in result.numbers.values() if number.value is not None],
-        "charts": [draw(chart) for chart in result.charts],
+        "charts": [drawn.chart(chart, f"attack-{i}-{j}") for j, chart in enumerate(result.charts)],
     }

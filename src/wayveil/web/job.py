@@ -22,7 +22,8 @@ from wayveil.pipeline.folder.staging import write_private
 from wayveil.pipeline.publish import NotPublished, publish
 from wayveil.recipe.catalog import build, make_engine
 from wayveil.recipe.recipe import Recipe, make_input, make_recipe
-from wayveil.report.results_json import results_json, to_text
+from wayveil.report.attack_section import raw_risk_rows
+from wayveil.report.results_json import RESULTS_FILE, results_json, to_text
 from wayveil.web.answers import plainly, unexpected
 from wayveil.web.request import with_uploads
 from wayveil.web.server.disk import read_json, write_json
@@ -109,6 +110,7 @@ class _Job:
         results = results_json(found.results)
         result = {
             "attacks": [{"raw": one, "published": None} for one in results],
+            "risks": raw_risk_rows(found.results),
             "notes": [self.named(note) for note in found.notes],
             "facts": found.facts,
             "input_facts": {"File": self.asked["file"]},
@@ -127,12 +129,12 @@ class _Job:
 
     def _rename(self, private: Path) -> None:
         """Put the names of files into the private texts; names hold no sign that means something in HTML."""
-        for name in ("report.html", "scores.json", "log.txt"):
+        for name in ("report.html", RESULTS_FILE, "log.txt"):
             path = private / name
             path.write_text(self._with_names(path.read_text(encoding="utf-8")), encoding="utf-8")
 
     def _keep_scores(self, private: Path) -> dict[str, Any]:
-        scores: dict[str, Any] = read_json(private / "scores.json")
+        scores: dict[str, Any] = read_json(private / RESULTS_FILE)
         scores["notes"] = [plainly(note) for note in scores["notes"]]
         write_json(self.place / "result.json", scores)
         return scores

@@ -289,7 +289,7 @@ def test_table_1_with_k_2(tmp_path: Path) -> None:
     left = published_records(tmp_path / "out" / "public" / "published.csv")
     lost = [q for q in GOLDEN["table_1_mfs"] if sum(asked_of(q) <= asked_of(record) for record in left) < 2]
     assert lost == ["a1 d2 f6 c7"]  # as in the paper's Table 2, whose loss is 1/6
-    written = json.loads((tmp_path / "out" / "private" / "scores.json").read_text())
+    written = json.loads((tmp_path / "out" / "private" / "results.json").read_text())
     [score] = [s for s in written["scores"] if s["name"] == "frequent_sequences"]
     assert score["measured"]["min_support"] == 2
     assert score["measured"]["mfs_before"] == len(GOLDEN["table_1_mfs"])

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kcl_definition import judge_sequences, keeps
 
-from wayveil import verify
+from wayveil import verifiers
 from wayveil.attacks import KnownVisits
 from wayveil.engines import LocalEngine
 from wayveil.model import Coded, KclPrivacy, Visits
@@ -685,5 +685,5 @@ def test_reasons_in_words(k, c, owners, reason):
 
 
 def test_the_package_lists_its_verifiers():
-    assert set(verify.__all__) >= {"VERIFIERS", *(judge.__name__ for judge in VERIFIERS.values())}
+    assert set(verifiers.__all__) >= {"VERIFIERS", *(judge.__name__ for judge in VERIFIERS.values())}
     assert VERIFIERS[KclPrivacy.name] is check_kcl

@@ -1,12 +1,10 @@
-import type { AttackResult, Publication } from "../../api";
-import { ChartView, overlay } from "../../charts/ChartView";
 import { Flow } from "../../parts/Fold";
-import { riskRows } from "../../results";
 import { texts } from "../../texts";
-import { formatValue, isShare, words } from "../../words";
+import type { AttackData, ChartData, RiskRow } from "../../visual/results";
+import { ChartView } from "../../visual/Visual";
 
 /** Every attack in a line or a few: what it learns from the raw data and from what was made. */
-export function RiskTable({ result, after }: { result: Publication; after: string }) {
+export function RiskTable({ rows, after }: { rows: RiskRow[]; after: string }) {
   const heads = [texts.rawData, after].map((name) => name.charAt(0).toUpperCase() + name.slice(1));
   return (
     <table className="numbers summary stack">
@@ -19,60 +17,48 @@ export function RiskTable({ result, after }: { result: Publication; after: strin
         </tr>
       </thead>
       <tbody>
-        {result.attacks.flatMap(({ raw, published }, i) =>
-          riskRows(raw, published).map((row, j, all) => (
-            <tr key={`${i}.${j}`}>
-              <th scope="row">
-                {j === 0 && (
-                  <>
-                    <strong>{words(raw.name)}</strong>
-                    <span className="small quiet">{raw.adversary}</span>
-                  </>
-                )}
-                {(all.length > 1 || !row.worst) && <span className="small">{row.what}</span>}
-              </th>
-              {[0, 1].map((side) => (
-                <td key={side} data-label={heads[side]}>
-                  <strong>{side ? row.published : row.raw}</strong>
-                  <Bar share={row.shares[side]} kind={side ? "after" : "before"} />
-                  {row.worst && <span className="small quiet">{texts.result.worst(row.worst[side])}</span>}
-                </td>
-              ))}
-              <td data-label={texts.result.above}>
-                {row.above ? (
-                  <>
-                    <strong>{row.above.published}</strong>
-                    <span className="small quiet">{texts.result.aboveBound(row.above.bound, row.above.raw)}</span>
-                  </>
-                ) : (
-                  "–"
-                )}
+        {rows.map((row, i) => (
+          <tr key={i}>
+            <th scope="row">
+              <strong>{row.name}</strong>
+              <span className="small quiet">{row.adversary}</span>
+              {row.what && <span className="small">{row.what}</span>}
+            </th>
+            {[
+              [row.raw, row.raw_worst],
+              [row.published, row.published_worst],
+            ].map(([mean, worst], side) => (
+              <td key={side} data-label={heads[side]}>
+                <strong>{mean?.text ?? "–"}</strong>
+                {mean?.interval_text && <span className="small quiet">{mean.interval_text}</span>}
+                {worst && <span className="small quiet">{texts.result.worst(worst.text)}</span>}
               </td>
-            </tr>
-          )),
-        )}
+            ))}
+            <td data-label={texts.result.above}>
+              {row.published_above ? (
+                <>
+                  <strong>{row.published_above.text}</strong>
+                  <span className="small quiet">{texts.result.aboveBound(row.limit_text, row.raw_above?.text ?? "–")}</span>
+                </>
+              ) : (
+                "–"
+              )}
+            </td>
+          </tr>
+        ))}
       </tbody>
     </table>
   );
 }
 
-function Bar({ share, kind }: { share: number | null; kind: string }) {
-  if (share === null) return null;
-  return (
-    <span className="track" aria-hidden="true">
-      <span className={`meter ${kind}`} style={{ width: `${Math.round(share * 100)}%` }} />
-    </span>
-  );
-}
-
 /** One attack with all of its numbers and charts. */
-export function AttackDetails({ raw, published, after }: { raw: AttackResult; published: AttackResult; after: string }) {
+export function AttackDetails({ raw, published, after }: { raw: AttackData; published: AttackData; after: string }) {
   const charts = raw.charts.map((chart) => {
     const partner = published.charts.find((one) => one.title === chart.title);
     return partner ? overlay(chart, partner, [texts.rawData, after]) : chart;
   });
-  const names = [...new Set([...Object.keys(raw.measured), ...Object.keys(published.measured)])].filter(
-    (name) => !/_(threshold|low|high)$/.test(name) && (raw.measured[name] ?? published.measured[name] ?? null) !== null,
+  const names = [...new Set([...Object.keys(raw.numbers), ...Object.keys(published.numbers)])].filter(
+    (name) => (raw.numbers[name]?.value ?? published.numbers[name]?.value ?? null) !== null,
   );
   return (
     <>
@@ -90,21 +76,46 @@ export function AttackDetails({ raw, published, after }: { raw: AttackResult; pu
             </tr>
           </thead>
           <tbody>
-            {names.map((name) => {
-              const pair = [raw.measured[name] ?? null, published.measured[name] ?? null];
-              const percent = isShare(name, ...pair);
-              return (
-                <tr key={name}>
-                  <th scope="row">{words(name)}</th>
-                  {pair.map((value, i) => (
-                    <td key={i}>{formatValue(value, percent)}</td>
-                  ))}
-                </tr>
-              );
-            })}
+            {names.map((name) => (
+              <tr key={name}>
+                <th scope="row">{(raw.numbers[name] ?? published.numbers[name]).label}</th>
+                <td>{raw.numbers[name]?.text ?? "–"}</td>
+                <td>{published.numbers[name]?.text ?? "–"}</td>
+              </tr>
+            ))}
           </tbody>
         </table>
       </Flow>
     </>
   );
+}
+
+/** One chart that shows two charts of the same thing side by side, label by label. */
+export function overlay(raw: ChartData, published: ChartData, names: [string, string]): ChartData {
+  const labels = [...raw.labels];
+  const at = new Map([raw, published].flatMap((chart) => chart.labels.map((label, i) => [label, chart.at[i]] as [string, number | undefined])));
+  let place = 0;
+  for (const label of published.labels) {
+    const found = labels.indexOf(label);
+    if (found >= 0) place = found + 1;
+    else labels.splice(place++, 0, label);
+  }
+  const series = [];
+  for (let i = 0; i < Math.max(raw.series.length, published.series.length); i++) {
+    for (const [source, name] of [
+      [raw, names[0]],
+      [published, names[1]],
+    ] as const) {
+      const one = source.series[i];
+      if (!one) continue;
+      const valueOf = new Map(source.labels.map((label, row) => [label, one.values[row] ?? null]));
+      series.push({
+        name: source.series.length === 1 ? name : `${name}: ${one.name}`,
+        values: labels.map((label) => valueOf.get(label) ?? null),
+      });
+    }
+  }
+  const places = labels.map((label) => at.get(label));
+  const known = raw.scale === published.scale && raw.scale !== "names" && places.every((one, i) => one !== undefined && (i === 0 || one > (places[i - 1] ?? one)));
+  return { ...raw, finding: raw.title, labels, series, scale: known ? raw.scale : "names", at: known ? (places as number[]) : [] };
 }

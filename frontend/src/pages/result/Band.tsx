@@ -1,28 +1,43 @@
 import type { Publication, WholeRun } from "../../api";
 import { linkTo } from "../../route";
-import { type Mark, marksOf } from "../../results";
 import { texts } from "../../texts";
+import type { MarkData } from "../../visual/results";
 
 /** The verdict with its key numbers, what can be downloaded, and where to go from here. */
 export function Band({ run, result, good, change }: { run: WholeRun; result: Publication; good: boolean; change: () => void }) {
   const at = `/api/runs/${encodeURIComponent(run.id)}`;
   const open = result.verdict.not_judged.length;
+  const { head } = result;
+  const but = good && head.state === "but";
   return (
-    <section className={`band ${good ? "good" : "bad"}`} data-testid="verdict" aria-label={good ? texts.result.good : texts.result.bad}>
+    <section className={`band ${but ? "but" : good ? "good" : "bad"}`} data-testid="verdict" data-state={head.state} aria-label={head.label}>
       <div className="band-head">
         <svg className="sign" viewBox="0 0 40 40" aria-hidden="true">
           <circle cx="20" cy="20" r="19" />
-          <path d={good ? "M11 21 L18 28 L30 13" : "M13 13 L27 27 M27 13 L13 27"} />
+          <path d={but ? "M20 9 L20 23 M20 29 L20 31" : good ? "M11 21 L18 28 L30 13" : "M13 13 L27 27 M27 13 L13 27"} />
         </svg>
         <div>
-          <p className="verdict">{good ? texts.result.good : texts.result.bad}</p>
+          <p className="state-label" data-testid="head-label">
+            {head.label}
+          </p>
+          <p className="verdict">{good ? head.title : texts.result.bad}</p>
+          {but && (
+            <>
+              {head.reasons.map((reason) => (
+                <p className="but-reason" key={reason}>
+                  {reason.charAt(0).toUpperCase() + reason.slice(1)}.
+                </p>
+              ))}
+              <p>{texts.result.remedies(head.remedies.join("; "))}</p>
+            </>
+          )}
           <p>{result.verdict.reason}</p>
           <p>{good ? texts.result.goodLead : texts.result.badLead}</p>
           {open > 0 && <p>{texts.result.notJudged(open)}</p>}
         </div>
       </div>
       <div className="marks">
-        {marksOf(result).map((mark) => (
+        {result.marks.map((mark) => (
           <MarkCard key={mark.label} mark={mark} />
         ))}
       </div>
@@ -64,7 +79,7 @@ function Download({ href, id, title, about, main }: { href: string; id: string; 
   );
 }
 
-function MarkCard({ mark }: { mark: Mark }) {
+function MarkCard({ mark }: { mark: MarkData }) {
   return (
     <div className={`mark ${mark.state}`}>
       <p className="mark-label">{mark.label}</p>

@@ -1,7 +1,7 @@
 import type { Publication } from "../../api";
 import { linesOf } from "../../results";
 import { texts } from "../../texts";
-import { asNumber, formatNumber, formatValue, valueText, words } from "../../words";
+import { formatNumber, words } from "../../words";
 
 /** What went in, came out, was suppressed and was invented. */
 export function Balance({ balance }: { balance: Publication["balance"] }) {
@@ -36,22 +36,15 @@ export function Balance({ balance }: { balance: Publication["balance"] }) {
 
 /** Every number of the verifier. */
 export function Judged({ result }: { result: Publication }) {
-  const { measured } = result.verdict;
   return (
     <table className="numbers small-table narrow">
       <tbody>
-        {Object.entries(measured)
-          .filter(([name]) => !(name.endsWith("_exact") && name.slice(0, -6) in measured))
-          .map(([name, value]) => {
-            const number = asNumber(value);
-            const share = ["confidence", "max_share", "probability"].some((part) => name.includes(part));
-            return (
-              <tr key={name}>
-                <th scope="row">{words(name)}</th>
-                <td>{number === null ? valueText(value) : formatValue(number, share)}</td>
-              </tr>
-            );
-          })}
+        {Object.entries(result.verdict.numbers).map(([name, number]) => (
+          <tr key={name}>
+            <th scope="row">{number.label}</th>
+            <td>{number.value === null ? number.exact || number.text : number.text}</td>
+          </tr>
+        ))}
       </tbody>
     </table>
   );

@@ -1,11 +1,35 @@
-import type { Score } from "../../api";
-import { ChartView } from "../../charts/ChartView";
 import { Flow } from "../../parts/Fold";
 import { texts } from "../../texts";
-import { formatValue, isShare, sentence, words } from "../../words";
+import type { QuestionData, ScoreData } from "../../visual/results";
+import { ChartView } from "../../visual/Visual";
+import { sentence, words } from "../../words";
+
+/** Everyday questions of use, with what was measured. */
+export function Questions({ questions }: { questions: QuestionData[] }) {
+  return (
+    <table className="numbers summary loss">
+      <tbody>
+        {questions.map((one) => (
+          <tr key={one.question}>
+            <th scope="row">
+              <strong>{one.question}</strong>
+              <span className="small quiet">{one.meaning}</span>
+            </th>
+            <td>
+              <strong>
+                {one.answer} {one.value}
+              </strong>
+              <span className="small quiet">{one.kept}</span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
 
 /** Every measure of what was lost, in a line. */
-export function LossTable({ scores }: { scores: Score[] }) {
+export function LossTable({ scores }: { scores: ScoreData[] }) {
   return (
     <table className="numbers summary loss">
       <thead>
@@ -22,7 +46,7 @@ export function LossTable({ scores }: { scores: Score[] }) {
               <span className="small quiet">{sentence(score.meaning)}</span>
             </th>
             <td>
-              <strong>{formatValue(score.value, score.percent)}</strong>
+              <strong>{score.text}</strong>
               <span className="small quiet">{texts.result.better[score.better]}</span>
             </td>
           </tr>
@@ -33,7 +57,7 @@ export function LossTable({ scores }: { scores: Score[] }) {
 }
 
 /** One measure with all of its numbers and charts. */
-export function ScoreDetails({ score }: { score: Score }) {
+export function ScoreDetails({ score }: { score: ScoreData }) {
   return (
     <Flow>
       {score.charts.map((chart) => (
@@ -41,12 +65,12 @@ export function ScoreDetails({ score }: { score: Score }) {
       ))}
       <table className="numbers small-table">
         <tbody>
-          {Object.entries(score.measured)
-            .filter(([, value]) => value !== null)
-            .map(([name, value]) => (
+          {Object.entries(score.numbers)
+            .filter(([, number]) => number.value !== null)
+            .map(([name, number]) => (
               <tr key={name}>
-                <th scope="row">{words(name)}</th>
-                <td>{score.units?.[name] ? `${formatValue(value, false)}\u00a0${score.units[name]}` : formatValue(value, isShare(name, value))}</td>
+                <th scope="row">{number.label}</th>
+                <td>{number.text}</td>
               </tr>
             ))}
         </tbody>

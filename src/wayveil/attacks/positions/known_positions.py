@@ -62,6 +62,7 @@ class KnownSamples:
         with_rows = with_rows[np.argsort(owner, kind="stable")]
         people, counts = np.unique(owner, return_counts=True)
         first = offsets_of(counts)[:-1]
+        # Victims are drawn as people, then one of their trips: whoever travels a lot is not attacked more often.
         chosen = np.arange(len(people))
         if len(people) > victims:
             chosen = np.sort(rng.choice(len(people), victims, replace=False))
@@ -71,6 +72,7 @@ class KnownSamples:
         length = np.diff(truth.offsets)[trajectory]
         count = np.minimum(samples, length)
         table = np.zeros((len(attack), int(count.max(initial=1))), np.int64)
+        # Rows that are not filled repeat the first sample; `count` says how many are meant.
         for i, (size, n) in enumerate(zip(count.tolist(), length.tolist(), strict=True)):
             table[i, :size] = rng.choice(n, size, replace=False)
         rows = truth.offsets[trajectory][:, None] + table

@@ -79,6 +79,7 @@ class Attacked:
         possible = ((rows < 0) | (road >= 0)).all(axis=1) & (view >= 0)
         fitting = Fitting(*(np.zeros(len(rows), np.int64) for _ in Fitting._fields))
         if possible.any():
+            # All known sets in one tree of roads: a set is a path, and sets that begin alike are searched once.
             tree = Tree.of(view[possible], road[possible], int(view.max()) + 1)
             victim = self.victim[np.searchsorted(self.truth.offsets, rows[possible, 0], side="right") - 1]
             wanted, which = np.unique(tree.leaf * len(self.owner) + victim, return_inverse=True)

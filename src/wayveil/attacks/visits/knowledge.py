@@ -340,6 +340,7 @@ def _trajectories(victims: Victims) -> tuple[Array, Array, Array]:
 def _every_set(at: Array, length: Array, low: Array, high: Array) -> list[tuple[Array, Array, int]]:
     """Return (trajectory, rows of visits, sets per trajectory) for all sets of ``low[i]`` to ``high[i]`` visits."""
     sets = []
+    # Trajectories of one length and one range of sizes have the same sets, counted from their first row.
     kinds, kind = np.unique(np.stack([length, low, high]), axis=1, return_inverse=True)
     for i, (n, smallest, largest) in enumerate(kinds.T.tolist()):
         members = np.flatnonzero(kind == i)

@@ -103,7 +103,10 @@ def _read_table(spec: InputSpec, path: Path, shown: str, folder: Path) -> FileFr
     except InputError as error:
         raise InputError(str(error).replace(str(path), shown)) from None
     named = [(str(i), name) for i, name in enumerate(source.table.names) if name]
-    frame = source.table.lazy.select(pl.col(at).alias(name) for at, name in named).collect()
+    try:
+        frame = source.table.lazy.select(pl.col(at).alias(name) for at, name in named).collect()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        raise InputError(f"{shown}: the file is damaged and cannot be read; write or copy it again.") from None
     crs = source.crs or source.assumed
     return FileFrame(
         frame=_some_rows(frame, shown),

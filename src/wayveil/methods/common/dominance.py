@@ -92,6 +92,7 @@ def keep_shares(label: IntArray, owner: IntArray, far: FloatArray, share: Fracti
     np.maximum.at(largest, group[first], trips)
     limit = largest.copy()
     bounds = np.searchsorted(group[first], np.arange(len(sizes) + 1))
+    # Only groups in which somebody owns too much are looked at: there, how many trips each person may keep at most.
     for g in np.flatnonzero(largest * share.denominator > sizes * share.numerator).tolist():
         limit[g] = most_trips(trips[bounds[g] : bounds[g + 1]], share)
     return np.sort(inside[order[rank >= limit[group]]])

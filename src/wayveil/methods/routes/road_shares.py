@@ -113,6 +113,9 @@ def shorten_within_share(
     """
     length = np.diff(offsets)
     begins = _beginnings(offsets, road)
+    # Before each round all beginnings longer than `depth` keep the share.  A round looks at those of `depth` roads,
+    # and takes the last road from routes that end there and belong to somebody with too many; it ends at the first
+    # road.
     for depth in range(int(length.max(initial=0)), 0, -1):
         deep_enough = np.flatnonzero(length >= depth)
         nodes, node = np.unique(begins[offsets[deep_enough] + depth - 1], return_inverse=True)
@@ -129,6 +132,8 @@ def _beginnings(offsets: IntArray, road: IntArray) -> IntArray:
     codes = np.zeros(len(road), np.int64)
     n_roads = int(road.max(initial=0)) + 1
     before = np.zeros(len(length), np.int64)
+    # A code of the beginning so far and the next road make the code of the longer one; codes are made dense in every
+    # round, so that the product fits into 64 bits.
     for depth in range(int(length.max(initial=0))):
         deep_enough = np.flatnonzero(length > depth)
         at = offsets[deep_enough] + depth

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model import AttackResult, Chart, Data, Engine, MethodResult
+from wayveil.model import AttackResult, Data, Engine, MethodResult
 from wayveil.pipeline.alignment import aligned, cut_at_parts, rejoin
 from wayveil.pipeline.blocks.block_cutter import read_block
 from wayveil.pipeline.blocks.block_job import Job
@@ -25,9 +25,9 @@ from wayveil.pipeline.output_frame import settle
 from wayveil.pipeline.readback import check_made, nothing_left_error, write_and_read_back
 from wayveil.pipeline.seeds import method_rng, sequence_for
 from wayveil.recipe.defaults import sensitive_of
-from wayveil.report.charts.drawings import Drawing, drawings
 from wayveil.report.text import summary
-from wayveil.report.views.overview import balance, views
+from wayveil.report.views.overview import balance
+from wayveil.report.views.pictures import Pictures, make_pictures
 
 __all__ = [
     "NOTHING_LEFT",
@@ -186,17 +186,14 @@ def count_block(job: Job, engine: Engine, made: MadeBlock) -> BlockResult:
     )
 
 
-def picture_block(job: Job, holds: bool, engine: Engine, number: int) -> tuple[tuple[Chart, ...], tuple[Drawing, ...]]:
-    """Draw a block before and after; what was not published is drawn as rejected."""
+def picture_block(job: Job, holds: bool, engine: Engine, number: int) -> Pictures:
+    """Return what a block looks like before and after; what was not published is told as rejected."""
     data: Any = job.store.load(f"data/{number}")
     made: MethodResult = load_made(job.store, number)
     before = "prepared data" if job.recipe.prepare else "raw data"
     names = before, "published data" if holds else "rejected data"
     with_raw = job.recipe.output.with_raw
-    return (
-        views(data, made.data, made.groups, names=names, published=holds),
-        drawings(data, made.data, names=names, with_raw=with_raw, published=holds),
-    )
+    return make_pictures(data, made.data, made.groups, names=names, with_raw=with_raw, published=holds)
 
 
 def load_compared(store: Store, number: int, metric: Any) -> Any:

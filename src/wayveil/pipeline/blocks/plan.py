@@ -110,12 +110,15 @@ def _pack(group: IntArray, size: IntArray, weight: IntArray, unit: IntArray, row
     block = np.empty(len(weights), np.int64)
     filled = 0
     number = 0
+    # First fit in order: a block is closed when it is half full and the next part would not fit, so that what lies
+    # together stays together, and a block has at most about one and a half times `rows`.
     for i, one in enumerate(weights.tolist()):
         if 2 * filled >= rows and filled + one > rows:
             number = number + 1
             filled = 0
         block[i] = number
         filled += one
+    # The last block would be small, and hide few: it joins the one before.
     if number and 2 * filled < rows:
         block[block == number] = number - 1
     block_of_part: IntArray = block[part]

@@ -31,6 +31,8 @@ def reconcile_blocks(job: Job, n_blocks: int, numbers: Sequence[int], engine: En
 
     What is alike is cut between classes, not through one.  What became of each block is ``reconciled/NUMBER``.
     """
+    # Classes that two blocks made alike must end in one part, or each part would count only some of its people.  They
+    # are put aside from their blocks, dealt by size, and settled; what is left of a block stays its own part.
     listed = engine.map(partial(_list_classes, job), numbers)
     shared = _in_several([keys for keys, _ in listed])
     size = _rows_of(shared, listed)

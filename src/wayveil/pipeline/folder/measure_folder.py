@@ -18,7 +18,7 @@ from wayveil.recipe.recipe import load_recipe
 
 __all__ = ["measure_folder"]
 
-_WRITTEN = ("report.html", "log.txt", "scores.json")
+_WRITTEN = ("report.html", "log.txt", "results.json")
 """What measuring writes anew; everything else in the private folder stays."""
 
 

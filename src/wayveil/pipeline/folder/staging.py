@@ -7,9 +7,10 @@ the operating system cannot exchange folders, Wayveil refuses to overwrite and a
 
 Everything unfinished lives in ``OUT/.staging-*``, which the next run removes.
 
-Private files cannot change in the same step.  ``private/scores.json`` names the manifest that they belong to: it is the
-last of the old ones to go and the last of the new ones to come, so that files that do not belong to what is public are
-told from those that do.  New ones that a killed process did not bring to their place are brought there by the next run.
+Private files cannot change in the same step.  ``private/results.json`` names the manifest that they belong to: it is
+the last of the old ones to go and the last of the new ones to come, so that files that do not belong to what is public
+are told from those that do.  New ones that a killed process did not bring to their place are brought there by the next
+run.
 """
 
 from __future__ import annotations
@@ -43,8 +44,11 @@ __all__ = [
 MANIFEST = "manifest.json"
 RECIPE_FILE = "recipe.toml"
 _STAGING = ".staging-"
-_SCORES = "scores.json"
-_PRIVATE_NAMES = ("seed.txt", "secret.txt", "recipe.toml", "mapping.csv", "report.html", "log.txt", _SCORES)
+_RESULTS = "results.json"
+_FORMER = "scores.json"  # what earlier versions called it
+_PRIVATE_NAMES = (
+    "seed.txt", "secret.txt", "recipe.toml", "mapping.csv", "report.html", "report.pdf", "log.txt", _FORMER, _RESULTS,
+)  # fmt: skip
 
 
 class Workspace:
@@ -174,7 +178,7 @@ def check_private(public: Path) -> None:
     Raises
     ------
     UsageError
-        If ``private/scores.json`` names another manifest, or is not there although other private files are.
+        If ``private/results.json`` names another manifest, or is not there although other private files are.
     """
     private = public.parent / "private"
     if not any((private / name).exists() for name in _PRIVATE_NAMES):
@@ -258,7 +262,8 @@ def _finish_killed(stale: Path, out: Path) -> None:
 def _manifest_named_by(private: Path) -> str | None:
     """Return the hash of the manifest that private files belong to; None where they do not say it."""
     try:
-        content = json.loads((private / _SCORES).read_bytes())
+        path = private / _RESULTS
+        content = json.loads((path if path.exists() else private / _FORMER).read_bytes())
     except (OSError, ValueError):
         return None
     named = content.get("manifest_sha256") if isinstance(content, dict) else None

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wayveil.model import Chart, Data, Series, seconds_per_unit
+from wayveil.model import Chart, Data, Series
 from wayveil.model.data.ragged import FloatArray, IntArray, trajectory_of_row
 from wayveil.report.suppression import MIN_PEOPLE
 from wayveil.report.views.equivalence_groups import alike
+from wayveil.report.views.slices import slices_of
 from wayveil.report.views.spatial import where
 
 __all__ = ["balance", "views"]
@@ -88,27 +89,18 @@ def balance(before: Data, after: Data, source: IntArray | None = None) -> dict[s
 
 def _when(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
     """Return how rows spread over the hours of the day, or over the time that the data span."""
-    one = before.moments()
-    other = after.moments()
-    if one is None or other is None or before.time_format != after.time_format or len(one) == 0 or not one.any():
+    if before.moments() is None or after.moments() is None:
         return None
-    unit = seconds_per_unit(before.time_format)
-    if unit is not None and (one.max() - one.min()) * unit > 6 * 3600:
-        hours = [np.floor(t * unit / 3600).astype(np.int64) % 24 for t in (one, other)]
-        labels = tuple(f"{hour} h" for hour in range(24))
-        title = "When people move: hour of the day"
-        told = "hour of the day, as the times of the data say"
-    else:
-        low = int(one.min())
-        high = int(one.max())
-        wide = max(1, -(-(high - low + 1) // 24))
-        bins = -(-(high - low + 1) // wide)
-        hours = [np.clip((t - low) // wide, 0, bins - 1) for t in (one, other)]
-        labels = tuple(str(i + 1) for i in range(bins))
-        title = "When people move"
-        told = f"equal parts of the time that the {names[0]} span"
-    shares = [np.bincount(hour, minlength=len(labels)) / max(len(hour), 1) for hour in hours]
-    return _shares(title, labels, shares, names, told, "share of rows")
+    slices = slices_of(before, after)
+    if slices is None:
+        return None
+    n = len(slices.labels)
+    labels = slices.labels
+    if slices.hours:
+        labels = tuple(f"{hour:02d}:00" for hour in range(24))
+    shares = [np.bincount(part[part >= 0], minlength=n) / max(len(part), 1) for part in (slices.before, slices.after)]
+    told = "hour of the day, as the times of the data say" if slices.hours else "time of the data, in equal parts"
+    return _shares("When people move", labels, shares, names, told, "share of rows")
 
 
 def _lengths(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:

@@ -38,6 +38,7 @@ def find_break_of_kanonymity(
     people = list_people(published)
     shown = published if boxes is None else boxes
     slack = DEGREES_M if shown.frame.degrees else 0.0
+    # Whoever sees the same boxes, or points where there are none, cannot tell the people behind them apart.
     looking_alike = defaultdict(list)
     for i in list_published(published):
         looking_alike[tuple(shown.record(i))].append(people[i])
@@ -46,6 +47,7 @@ def find_break_of_kanonymity(
     sentence = find_break(looking_alike.values(), claim.k, claim.owner_share)
     if sentence:
         return sentence
+    # A box nobody was in would make people look alike for nothing: it must be true.
     for i in list_published(published):
         truth = None if original is None else original.record(i)
         if isinstance(shown, Boxes) and truth is not None and not was_in(shown.record(i), truth, slack):

@@ -1,1 +1,0 @@
-"""Charts and maps as SVG."""

@@ -1,0 +1,376 @@
+"""Where people are, before and after, as data for a map: what is counted in cells, on roads or at places, and lines.
+
+Of the raw data, what fewer than `MIN_PEOPLE` people have is left out before anything is told, in all and in every slice
+of time; trajectories of it are told only where the data owner asked for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wayveil.model import Data
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
+from wayveil.report.results_schema import MapData, MapLayer, MapMarks, MapSlice
+from wayveil.report.suppression import MIN_PEOPLE, count_people_by_code
+from wayveil.report.text.number_format import format_percent
+from wayveil.report.views.geometry import Frame, layer_of, network_lines, strokes_of
+from wayveil.report.views.slices import Slices, slices_of
+
+__all__ = ["map_view"]
+
+_CELLS = (
+    48,
+    36,
+    24,
+    16,
+    10,
+    6,
+)  # along the longer side of the map: the first with which half of the raw rows are shown
+_MOST_ROADS = 6000
+_STEPS = 20_000  # whole steps along the longer side of the map
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Counted:
+    """What is counted: marks in the plane, which of them each raw row is at, and how to count published rows.
+
+    `code` is a mark per raw row, negative for none.  `count` and `people` take published rows and return a value and a
+    number of people for every mark.
+    """
+
+    kind: Any
+    labels: tuple[str, ...]
+    x: FloatArray
+    y: FloatArray
+    x2: FloatArray
+    y2: FloatArray
+    code: IntArray
+    owner: IntArray
+    count: Callable[[BoolArray], FloatArray]
+    people: Callable[[BoolArray], IntArray]
+    what: str
+    below: str
+    percent: bool
+
+
+def map_view(
+    before: Any, after: Any, *, names: tuple[str, str], with_raw: bool = False, published: bool = True
+) -> MapData | None:
+    """Return the map of two data, under these names; None where it is not known where things are.
+
+    Parameters
+    ----------
+    before, after : Data
+        The original and what was made of it; their trajectories need not be in the same order.
+    with_raw : bool
+        Whether whoever sees the report may see trajectories of people.
+    published : bool
+        Whether `after` kept its promise.  If not, it is treated like the original.
+    """
+    found = _counted(before, after, names)
+    network = getattr(before, "network", None)
+    chosen: list[tuple[str, Any, bool]] = [(names[0], before, True)] if with_raw else []
+    if published or with_raw:
+        chosen.append((names[1], after, False))
+    lines = [(name, raw, strokes_of(data, network)) for name, data, raw in chosen]
+    strokes = [(name, raw, part) for name, raw, part in lines if part is not None and len(part.x)]
+    if found is None and not strokes:
+        return None
+    extent = _extent(found, [part for _, _, part in strokes])
+    step = max(extent[2] - extent[0], extent[3] - extent[1], 1e-3) / _STEPS
+    frame = Frame(x=extent[0], y=extent[1], step=step)
+    layers: list[MapLayer] = [layer_of(part, frame, name=name, raw=raw) for name, raw, part in strokes]
+    marks, slices, finding = (None, [], "") if found is None else _tell(found, before, after, frame, published)
+    return MapData(
+        title="Where people are",
+        finding=finding,
+        below="" if found is None else found.below,
+        names=names,
+        what="trajectories" if found is None else found.what,
+        percent=found is not None and found.percent,
+        origin=(frame.x, frame.y),
+        step=step,
+        extent=extent,
+        marks=marks,
+        slices=slices,
+        background=network_lines(network, frame),
+        layers=layers,
+    )
+
+
+def _counted(before: Any, after: Any, names: tuple[str, str]) -> _Counted | None:
+    if before.n_rows == 0:
+        return None
+    if before.name_word == after.name_word == "roads":
+        return _roads(before, after, names)
+    if before.coordinates and after.coordinates and before.positions() is not None:
+        return _cells(before, after, names)
+    if before.name_word == after.name_word == "places" and _located(before) and _located(after):
+        return _places(before, after, names)
+    return None
+
+
+def _located(data: Any) -> bool:
+    return getattr(data, "place_x", None) is not None and getattr(data, "place_y", None) is not None
+
+
+def _tell(
+    found: _Counted, before: Data, after: Data, frame: Frame, published: bool
+) -> tuple[MapMarks | None, list[MapSlice], str]:
+    """Return the marks with anything to show, the slices of time, and the finding."""
+    fewest = 0 if published else MIN_PEOPLE
+    size = len(found.x)
+    every = np.ones(after.n_rows, bool)
+    raw, raw_people = _count_raw(found, np.ones(len(found.code), bool), size)
+    made, made_people = _count_made(found, every, fewest)
+    kept = np.flatnonzero((raw > 0) | (made > 0))
+    if found.kind == "roads" and len(kept) > _MOST_ROADS:
+        kept = np.sort(kept[np.argsort(-np.maximum(raw, made)[kept], kind="stable")[:_MOST_ROADS]])
+    if not len(kept):
+        return None, [], ""
+    totals = (max(before.n_rows, 1), max(after.n_rows, 1)) if found.percent else (1, 1)
+    x, y = frame.place(found.x[kept], found.y[kept])
+    x2, y2 = frame.place(found.x2[kept], found.y2[kept])
+    marks = MapMarks(
+        kind=found.kind,
+        labels=[found.labels[i] for i in kept] if found.labels else [],
+        x=x.tolist(),
+        y=y.tolist(),
+        x2=x2.tolist(),
+        y2=y2.tolist(),
+        raw=_values(raw[kept] / totals[0]),
+        published=_values(made[kept] / totals[1]),
+        raw_people=[int(n) if v > 0 else None for n, v in zip(raw_people[kept], raw[kept], strict=True)],
+        published_people=[int(n) if v > 0 else None for n, v in zip(made_people[kept], made[kept], strict=True)],
+    )
+    slices = slices_of(before, after)
+    told = [] if slices is None else _slices(found, slices, kept, totals, fewest)
+    return marks, told, _finding(raw[kept], made[kept], found.what)
+
+
+def _slices(found: _Counted, slices: Slices, kept: IntArray, totals: tuple[int, int], fewest: int) -> list[MapSlice]:
+    """Return the same marks for every slice of time; marks without a value are left out."""
+    told = []
+    for i, label in enumerate(slices.labels):
+        raw, _ = _count_raw(found, slices.before == i, len(found.x))
+        rows = slices.after == i
+        made = _count_made(found, rows, fewest)[0] if fewest else found.count(rows)
+        some = np.flatnonzero((raw[kept] > 0) | (made[kept] > 0))
+        told.append(
+            MapSlice(
+                label=label,
+                marks=some.tolist(),
+                raw=_values(raw[kept][some] / totals[0]),
+                published=_values(made[kept][some] / totals[1]),
+            )
+        )
+    return told
+
+
+def _count_raw(found: _Counted, rows: BoolArray, size: int) -> tuple[FloatArray, IntArray]:
+    """Return how many raw rows and people are at each mark; 0 where there are fewer than `MIN_PEOPLE` people."""
+    some = rows & (found.code >= 0)
+    people = count_people_by_code(found.code[some], found.owner[some], size)
+    counts = np.bincount(found.code[some], minlength=size).astype(np.float64)
+    counts[people < MIN_PEOPLE] = 0
+    return counts, people
+
+
+def _count_made(found: _Counted, rows: BoolArray, fewest: int) -> tuple[FloatArray, IntArray]:
+    counts = found.count(rows)
+    people = found.people(rows)
+    if fewest:
+        counts = np.where(people < fewest, 0.0, counts)
+    return counts, people
+
+
+def _values(values: FloatArray) -> list[float | None]:
+    return [float(f"{value:.5g}") if value > 0 else None for value in values.tolist()]
+
+
+def _finding(raw: FloatArray, made: FloatArray, what: str) -> str:
+    """Say how much of what is shown would have to move for the two to be the same."""
+    if raw.sum() == 0 or made.sum() == 0:
+        return f"Nothing is left to compare: {'no raw' if raw.sum() == 0 else 'no published'} {what} can be shown"
+    moved = float(np.abs(raw / raw.sum() - made / made.sum()).sum() / 2)
+    if moved < 0.005:
+        return f"The published {what} lie where the raw ones do"
+    return f"{format_percent(round(moved, 3))} of the published {what} lie elsewhere than the raw ones"
+
+
+def _extent(found: _Counted | None, strokes: list[Any]) -> tuple[float, float, float, float]:
+    """Return the corners of what is seen at first; a few far points must not make all others small."""
+    xs = [] if found is None else [found.x, found.x2]
+    ys = [] if found is None else [found.y, found.y2]
+    if found is None:
+        xs += [part.x for part in strokes]
+        ys += [part.y for part in strokes]
+    x = np.concatenate(xs)
+    y = np.concatenate(ys)
+    (x0, x1), (y0, y1) = (np.quantile(values, [0.002, 0.998]).tolist() for values in (x, y))
+    least = max(x1 - x0, y1 - y0, 1.0) * 0.02
+    return x0 - least, y0 - least, x1 + least, y1 + least
+
+
+def _cells(before: Any, after: Any, names: tuple[str, str]) -> _Counted:
+    """Return how the points, or the boxes, spread over square cells."""
+    x, y = before.positions()
+    x_low, x_high = np.quantile(x, [0.002, 0.998]).tolist()
+    y_low, y_high = np.quantile(y, [0.002, 0.998]).tolist()
+    owner = before.row_owner()
+
+    def cell(x: FloatArray, y: FloatArray) -> tuple[IntArray, IntArray]:
+        column = np.clip(np.floor((x - x_low) / side), 0, nx - 1).astype(np.int64)
+        row = np.clip(np.floor((y - y_low) / side), 0, ny - 1).astype(np.int64)
+        return column, row
+
+    for cells in _CELLS:
+        side = max(x_high - x_low, y_high - y_low) / cells or 1.0
+        nx, ny = (max(1, int(np.ceil((high - low) / side))) for low, high in ((x_low, x_high), (y_low, y_high)))
+        column, row = cell(x, y)
+        code = row * nx + column
+        shown = count_people_by_code(code, owner, nx * ny) >= MIN_PEOPLE
+        if 2 * shown[code].sum() >= before.n_rows:
+            break
+    made_owner = after.row_owner()
+    if after.positions() is None:
+        low = cell(after.x_min, after.y_min)
+        high = cell(after.x_max, after.y_max)
+        what = "boxes, each spread evenly over the cells that it touches"
+
+        def count(rows: BoolArray) -> FloatArray:
+            return _spread((low[0][rows], low[1][rows]), (high[0][rows], high[1][rows]), nx, ny)
+
+        def people(rows: BoolArray) -> IntArray:
+            return _people_in_boxes(low, high, made_owner, rows, nx, ny)
+
+    else:
+        column, row = cell(*after.positions())
+        made = row * nx + column
+        what = "points"
+
+        def count(rows: BoolArray) -> FloatArray:
+            return np.bincount(made[rows], minlength=nx * ny).astype(np.float64)
+
+        def people(rows: BoolArray) -> IntArray:
+            return count_people_by_code(made[rows], made_owner[rows], nx * ny)
+
+    across, up = np.arange(nx * ny) % nx, np.arange(nx * ny) // nx
+    return _Counted(
+        kind="cells",
+        labels=(),
+        x=x_low + across * side,
+        y=y_low + up * side,
+        x2=x_low + (across + 1) * side,
+        y2=y_low + (up + 1) * side,
+        code=code,
+        owner=owner,
+        count=count,
+        people=people,
+        what=what.split(",")[0],
+        below=f"Share of all {what}, in squares of {_metres(side)}. Squares of the {names[0]} with fewer than "
+        f"{MIN_PEOPLE} people are left out; what lies at the far edge is counted in the outermost ones.",
+        percent=True,
+    )
+
+
+def _spread(low: tuple[IntArray, IntArray], high: tuple[IntArray, IntArray], nx: int, ny: int) -> FloatArray:
+    """Return how much of all boxes, each of weight 1, falls on each cell."""
+    (c0, r0), (c1, r1) = low, high
+    return _fill(c0, r0, c1, r1, 1.0 / ((c1 - c0 + 1) * (r1 - r0 + 1)), nx, ny)
+
+
+def _fill(c0: IntArray, r0: IntArray, c1: IntArray, r1: IntArray, weight: Any, nx: int, ny: int) -> FloatArray:
+    """Return the sum of weights of the boxes that touch each cell: corners of differences, summed up twice."""
+    edges = np.zeros((ny + 1, nx + 1))
+    for r, c, sign in ((r0, c0, 1), (r0, c1 + 1, -1), (r1 + 1, c0, -1), (r1 + 1, c1 + 1, 1)):
+        np.add.at(edges, (r, c), sign * weight)
+    found: FloatArray = edges.cumsum(0).cumsum(1)[:ny, :nx].ravel()
+    found[found < 1e-9] = 0.0
+    return found
+
+
+def _people_in_boxes(
+    low: tuple[IntArray, IntArray], high: tuple[IntArray, IntArray], owner: IntArray, rows: BoolArray, nx: int, ny: int
+) -> IntArray:
+    """Return how many people have a box that touches each cell; boxes that are alike are looked at once per person."""
+    keys = np.stack([low[0], low[1], high[0], high[1], owner])[:, rows]
+    if not keys.shape[1]:
+        return np.zeros(nx * ny, np.int64)
+    # Everybody's cells are marked in turn: a cell that two boxes of one person touch counts once.
+    order = np.argsort(keys[4], kind="stable")
+    keys = keys[:, order]
+    starts = np.flatnonzero(np.r_[True, keys[4][1:] != keys[4][:-1]])
+    people = np.zeros(nx * ny, np.int64)
+    for begin, end in zip(starts, np.r_[starts[1:], keys.shape[1]], strict=True):
+        c0, r0, c1, r1, _ = keys[:, begin:end]
+        people += _fill(c0, r0, c1, r1, 1.0, nx, ny) > 0
+    return people
+
+
+def _roads(before: Any, after: Any, names: tuple[str, str]) -> _Counted | None:
+    """Return how many passages each road has, where it is known where roads are."""
+    network = before.network
+    if network.node_x is None or network.node_y is None:
+        return None
+    n = len(network)
+    code = {name: i for i, name in enumerate(network.roads)}
+    passed = np.array([code.get(name, -1) for name in after.network.roads], np.int64)[after.road]
+    owner = after.row_owner()
+    x, y = network.node_x, network.node_y
+    return _Counted(
+        kind="roads",
+        labels=tuple(network.roads),
+        x=x[network.from_node],
+        y=y[network.from_node],
+        x2=x[network.to_node],
+        y2=y[network.to_node],
+        code=before.road.astype(np.int64),
+        owner=before.row_owner(),
+        count=lambda rows: np.bincount(passed[rows & (passed >= 0)], minlength=n).astype(np.float64),
+        people=lambda rows: count_people_by_code(passed[rows & (passed >= 0)], owner[rows & (passed >= 0)], n),
+        what="passages",
+        below=f"Passages per road; two directions are two lines. Roads of the {names[0]} with fewer than {MIN_PEOPLE} "
+        "people are left out.",
+        percent=False,
+    )
+
+
+def _places(before: Any, after: Any, names: tuple[str, str]) -> _Counted:
+    """Return how many visits each place has, where it is known where places are."""
+    at = {name: (x, y) for data in (after, before) for name, x, y in _positions(data)}
+    known = tuple(at)
+    number = {name: i for i, name in enumerate(known)}
+    old, new = (np.array([number[name] for name in data.places().names], np.int64) for data in (before, after))
+    code, made = old[before.places().code], new[after.places().code]
+    trajectory = trajectory_of_row(after.offsets)
+    owner = after.owner[trajectory]
+    x, y = np.array(list(at.values()), np.float64).reshape(-1, 2).T
+    return _Counted(
+        kind="places",
+        labels=known,
+        x=x,
+        y=y,
+        x2=x,
+        y2=y,
+        code=code,
+        owner=before.owner[trajectory_of_row(before.offsets)],
+        count=lambda rows: np.bincount(made[rows], minlength=len(known)).astype(np.float64),
+        people=lambda rows: count_people_by_code(made[rows], owner[rows], len(known)),
+        what="visits",
+        below=f"Visits per place: the larger the circle, the more. Places of the {names[0]} with fewer than "
+        f"{MIN_PEOPLE} people are left out.",
+        percent=False,
+    )
+
+
+def _positions(data: Any) -> Any:
+    return zip(data.places().names, data.place_x.tolist(), data.place_y.tolist(), strict=True)
+
+
+def _metres(length: float) -> str:
+    return f"{length / 1000:.3g} km" if length >= 1000 else f"{length:.3g} m"

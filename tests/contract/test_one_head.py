@@ -1,0 +1,91 @@
+"""One head: terminal, report, results, runs list, comparison and page tell the same numbers, for every method."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tables import write_inputs
+from test_frozen_bytes import SETTINGS, make_content
+
+from wayveil.cli.show import outcome_json, outcome_lines
+from wayveil.comparison.finished_runs import Finished, compare_finished, headline, with_measures
+from wayveil.engines import LocalEngine
+from wayveil.errors import UsageError
+from wayveil.methods import METHODS
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.recipe import make_recipe
+from wayveil.report.results_json import read_results
+from wayveil.report.results_schema import VERSION, Results
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("inputs")
+    write_inputs(folder)
+    return folder
+
+
+def plain(text: str) -> str:
+    """Return a text as it is read: without elements, entities and breaks of lines."""
+    text = re.sub(r"(?s)<(script|style).*?</\1>", " ", text).replace("\N{NO-BREAK SPACE}", " ")
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", text)))
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+@pytest.mark.parametrize("limit", ["1/100", None])
+def test_the_same_numbers_stand_everywhere(name: str, limit: str | None, inputs: Path, tmp_path: Path) -> None:
+    if limit is None and name not in ("kcl", "nwa"):
+        pytest.skip("the limit of the promise is tried with two methods")
+    content = make_content((name, "csv", None), inputs, tmp_path / "out")
+    recipe = with_measures(make_recipe({**content, "max_risk": limit, "use": "flows"}))
+    outcome = publish(recipe, engine=LocalEngine(workers=1))
+    results: dict[str, Any] = read_results(outcome.private)
+    Results.model_validate(results)
+    assert results["version"] == VERSION
+    head = results["head"]
+    assert (
+        head == json.loads(json.dumps(outcome.head.to_json())) == json.loads(json.dumps(outcome_json(outcome)["head"]))
+    )
+    assert (head["limit"], head["use"]) == (None if limit is None else 0.01, "flows")
+
+    terminal = plain(" ".join(outcome_lines(outcome)))
+    report = plain(outcome.report.read_text(encoding="utf-8"))
+    assert head["label"] in report
+    for reason in head["reasons"]:
+        assert reason in terminal
+        assert reason[1:] in report
+    if head["risk"] is not None:
+        assert head["risk"]["sentence"] in terminal
+        numbers = [head["risk"][side]["text"] for side in ("mean", "largest", "above") if head["risk"][side]]
+        card = next(mark for mark in results["marks"] if mark["label"].startswith("Strongest attack"))
+        for text in (number.replace("\N{NO-BREAK SPACE}", " ") for number in numbers):
+            assert text in plain(card["value"] + " " + card["meaning"])
+            assert text in report
+    if head["loss"] is not None:
+        assert head["loss"]["sentence"] in terminal
+        assert head["loss"]["number"]["text"].replace("\N{NO-BREAK SPACE}", " ") in report
+
+    listed = headline(recipe, results)
+    if head["risk"] is not None:
+        assert listed["risk"]["published"] == head["risk"]["mean"]["value"]
+    if head["loss"] is not None:
+        assert listed["loss"]["value"] == head["loss"]["number"]["value"]
+    run = Finished(id="one", title="", recipe=recipe, scores=results, source="same")
+    try:
+        compared = compare_finished([run])
+    except UsageError:
+        return  # nothing that runs of this kind are compared by
+    for point in compared["points"]:
+        assert point["head"]["label"] == head["label"]
+        assert point["head"]["risk"] == ("" if head["risk"] is None else head["risk"]["sentence"])
+    assert compared["limit"] == head["limit"]
+
+
+def test_every_method_is_tried() -> None:
+    assert set(SETTINGS) >= set(METHODS)
+    assert len(METHODS) >= 11

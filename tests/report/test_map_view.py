@@ -1,0 +1,151 @@
+"""The map as data: what few people have is left out before anything is told, in all and in every slice of time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wayveil.model import Boxes, Points, RoadNetwork, Routes, Visits
+from wayveil.report.suppression import MIN_PEOPLE
+from wayveil.report.views.geometry import MOST_LINES, Frame
+from wayveil.report.views.map_view import map_view
+
+NAMES = ("raw data", "published data")
+
+
+def crowd(places: Any, people: int, t: int = 0) -> list[Any]:
+    """Points of `people` persons, one trajectory each, all through the same places."""
+    return [[(t + i, float(x), float(y)) for i, (x, y) in enumerate(places)] for _ in range(people)]
+
+
+def made(before: Any, after: Any, **how: Any) -> Any:
+    found = map_view(before, after, names=NAMES, **how)
+    assert found is not None
+    return found
+
+
+def present(values: Any) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def test_cells_with_too_few_people_are_not_told_of_the_raw_data() -> None:
+    lonely = [[(0, 1000.0, 1000.0), (1, 1000.0, 1000.0)]] * (MIN_PEOPLE - 1)
+    data = Points.from_records(crowd([(0, 0), (10, 0)], MIN_PEOPLE) + lonely)
+    found = made(data, data.take(np.arange(MIN_PEOPLE)))
+    assert sum(present(found.marks.raw)) == pytest.approx(2 * MIN_PEOPLE / (4 * MIN_PEOPLE - 2), rel=1e-4)
+    assert sum(present(found.marks.published)) == pytest.approx(1)
+    assert max(x * found.step + found.origin[0] for x in found.marks.x2) < 1000
+    assert set(present(found.marks.raw_people)) == {MIN_PEOPLE}
+
+
+def test_slices_leave_out_few_people_on_their_own() -> None:
+    """Five people are at a place, but only one of them in the evening: the day is told, the evening is not."""
+    day = [[(8 * 3600, 0.0, 0.0), (8 * 3600 + 60, 500.0, 0.0)] for _ in range(MIN_PEOPLE)]
+    evening = [[(20 * 3600, 0.0, 0.0)]]
+    data = Points.from_records(day + evening, owner=[*range(MIN_PEOPLE), 0], time_format="epoch")
+    found = made(data, data.take(np.arange(MIN_PEOPLE)))
+    assert [one.label for one in found.slices][8] == "08:00 to 09:00"
+    assert present(found.slices[8].raw)
+    assert present(found.slices[20].raw) == []
+    assert all(set(one.marks) <= set(range(len(found.marks.x))) for one in found.slices)
+
+
+def test_one_person_with_many_trajectories_is_one_person() -> None:
+    data = Points.from_records(crowd([(0, 0), (9, 9)], MIN_PEOPLE), owner=[3] * MIN_PEOPLE)
+    assert present(made(data, data).marks.raw) == []
+
+
+def test_boxes_are_spread_over_the_cells_they_touch() -> None:
+    data = Points.from_records(crowd([(0, 0), (480, 480)], MIN_PEOPLE))
+    whole = Boxes.from_records([[(0, 0, 0.0, 480.0, 0.0, 480.0)], [(0, 0, 1.0, 2.0, 1.0, 2.0)]], owner=[1, 2])
+    marks = made(data, whole).marks
+    assert len(marks.x) == 48 * 48
+    assert sum(present(marks.published)) == pytest.approx(1, rel=1e-3)
+    assert max(present(marks.published)) == pytest.approx(0.5 / 48**2 + 0.5, rel=1e-3)
+    assert min(present(marks.published)) == pytest.approx(0.5 / 48**2, rel=1e-3)
+    assert sorted(set(present(marks.published_people))) == [1, 2]
+
+
+def test_cells_are_as_large_as_it_takes_to_see_half_of_the_data() -> None:
+    places = [(float(x), float(y)) for x in range(0, 100, 10) for y in range(0, 100, 10)]
+    data = Points.from_records([[(0, *place)] for place in places * 2])
+    found = made(data, data)
+    assert "squares of 15" in found.below
+    # Of 6 columns and rows, 4 have two lines of places; where these meet there are 8 people, elsewhere 2 or 4.
+    assert sum(present(found.marks.raw)) == pytest.approx(0.64)
+
+
+def test_roads_are_told_where_it_is_known_where_they_are() -> None:
+    places = {"a": (0.0, 0.0), "b": (100.0, 0.0), "c": (100.0, 50.0)}
+    network = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c")], places=places)
+    data = Routes.from_records([["ab", "bc"]] + [["ab"]] * MIN_PEOPLE, network=network)
+    other = Routes.from_records([["ab"]] * 3, network=RoadNetwork.from_roads([("ab", "a", "b")]))
+    found = made(data, other)
+    assert (found.marks.kind, found.marks.labels, found.marks.raw, found.marks.published) == ("roads", ["ab"], [6], [3])
+    assert len(found.background.offsets) == 3, "the network lies below, whoever drove on it"
+    bare = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c")])
+    data = Routes.from_records([["ab", "bc"]] + [["ab"]] * MIN_PEOPLE, network=bare)
+    assert map_view(data, data, names=NAMES) is None
+
+
+def test_places_of_visits_are_told_where_it_is_known_where_they_are() -> None:
+    rows = [[("market", 1)]] * MIN_PEOPLE + [[("cave", 1)]] * (MIN_PEOPLE - 1)
+    data = Visits.from_records(rows)
+    assert map_view(data, data, names=NAMES) is None
+    known = replace(data, place_x=np.array([0.0, 50.0]), place_y=np.array([0.0, 20.0]))
+    found = made(known, known.take(np.arange(2)))
+    assert (found.marks.kind, found.marks.labels) == ("places", ["market"])
+    assert (found.marks.raw, found.marks.published) == ([MIN_PEOPLE], [2])
+
+
+def test_rejected_data_are_guarded_like_raw_ones_and_have_no_lines() -> None:
+    points = Points.from_records([*crowd([(0, 0), (10, 0)], MIN_PEOPLE), [(0, 5.0, 5.0)]])
+    found = made(points, points, published=False)
+    assert sum(present(found.marks.published)) == pytest.approx(10 / 11, rel=1e-4)
+    assert found.layers == []
+    boxes = Boxes.from_records([[(0, 0, 0.0, 9.0, 0.0, 9.0)]])
+    assert present(made(points, boxes, published=False).marks.published) == []
+
+
+def test_raw_trajectories_are_there_only_where_they_were_asked_for() -> None:
+    data = Points.from_records(crowd([(0, 0), (10, 3), (20, 9)], MIN_PEOPLE))
+    assert [layer.raw for layer in made(data, data).layers] == [False]
+    assert [layer.raw for layer in made(data, data, with_raw=True).layers] == [True, False]
+
+
+def test_lines_come_back_from_changes_in_whole_steps() -> None:
+    track = [(0, 0), (100, 40), (30, 90), (250, 10)]
+    data = Points.from_records(crowd(track, MIN_PEOPLE))
+    found = made(data, data)
+    (layer,) = found.layers
+    x, y = (np.cumsum(values) * found.step + low for values, low in zip((layer.x, layer.y), found.origin, strict=True))
+    first = slice(layer.offsets[0], layer.offsets[1])
+    assert np.allclose(np.stack([x[first], y[first]], axis=1), track, atol=found.step)
+    assert (layer.total, layer.shown) == (MIN_PEOPLE, MIN_PEOPLE)
+
+
+def test_so_many_trajectories_are_shown_at_most() -> None:
+    data = Points.from_records(crowd([(0, 0), (1, 1)], MOST_LINES + 10))
+    (layer,) = made(data, data).layers
+    assert (layer.shown, layer.total) == (MOST_LINES, MOST_LINES + 10)
+    assert len(layer.offsets) == MOST_LINES + 1
+
+
+def test_a_frame_places_points_on_whole_steps() -> None:
+    x, y = Frame(x=100.0, y=50.0, step=2.0).place(np.array([100.0, 105.1]), np.array([50.0, 48.0]))
+    assert (x.tolist(), y.tolist()) == ([0, 3], [0, -1])
+
+
+@pytest.mark.parametrize("data", [Points.from_records([]), Points.from_records([[]])])
+def test_nothing_has_no_map(data: Any) -> None:
+    assert map_view(data, data, names=NAMES) is None
+
+
+def test_the_finding_says_how_much_lies_elsewhere() -> None:
+    data = Points.from_records(crowd([(0, 0), (100, 100)], MIN_PEOPLE))
+    moved = Points.from_records(crowd([(0, 0), (0, 0)], MIN_PEOPLE))
+    assert made(data, data).finding == "The published points lie where the raw ones do"
+    assert made(data, moved).finding.replace("\xa0", " ").startswith("50 % of the published points lie elsewhere")
