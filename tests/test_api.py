@@ -45,7 +45,7 @@ def test_what_comes_out_is_what_the_files_hold(tmp_path: Path) -> None:
 def test_files_live_as_long_as_the_publication_and_can_be_saved(tmp_path: Path) -> None:
     made = publish(VISITS, Kcl(k=2, l=2), seed=1)
     public = made.save(tmp_path / "kept")
-    assert sorted(path.name for path in public.iterdir()) == ["manifest.json", "published.parquet"]
+    assert sorted(path.name for path in public.iterdir()) == ["README.html", "manifest.json", "published.parquet"]
     assert (tmp_path / "kept/private/report.html").exists()
     with pytest.raises(UsageError, match="already exists"):
         made.save(tmp_path / "kept")

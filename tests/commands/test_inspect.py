@@ -152,7 +152,7 @@ def test_bad_rows_are_counted_and_left_out(tmp_path, capsys) -> None:
     seen = json.loads(capsys.readouterr().out)
     assert any("cannot be read in 1 row" in problem for problem in seen["problems"])
     assert load_recipe(recipe).input.bad_rows == "drop"
-    assert main(["run", str(recipe)]) == 0
+    assert main(["run", str(recipe), "--verbose"]) == 0
     assert "1 row of 300 was left out" in " ".join(capsys.readouterr().out.split())
 
 

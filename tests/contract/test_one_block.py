@@ -129,5 +129,5 @@ def test_one_block_can_be_geojson_and_have_known_times(inputs: Path, tmp_path: P
         asked = content("tga", inputs, tmp_path / out, blocks=blocks, **more)
         asked["output"]["format"] = "geojson"
         run(asked)
-    assert set(files_of(tmp_path / "block/public")) == {"manifest.json", "published.geojson"}
+    assert set(files_of(tmp_path / "block/public")) == {"README.html", "manifest.json", "published.geojson"}
     assert files_of(tmp_path / "block/public") == files_of(tmp_path / "whole/public")

@@ -171,7 +171,7 @@ def test_one_block_for_all_is_published_like_a_table_without_blocks(
     make: Callable[..., dict[str, Any]], tmp_path: Path
 ) -> None:
     run(make(blocks={"by": "place", "rows": 10**6}))
-    assert set(public_bytes(tmp_path / "out")) == {"manifest.json", "published.csv"}
+    assert set(public_bytes(tmp_path / "out")) == {"README.html", "manifest.json", "published.csv"}
     assert verify_folder(tmp_path / "out").failures == ()
 
 
@@ -183,7 +183,7 @@ def test_what_the_preparation_leaves_decides_how_many_blocks_there_are(
     # a table of more rows than a block, of which the preparation leaves less: one block, and everything is measured
     fewer = run(make(prepare=[{"step": "resample", "period": "2"}], **many))
     names = {path.name for path in (tmp_path / "out/public").iterdir()}
-    assert (names, fewer.output_facts.get("Parts")) == ({"manifest.json", "published.csv"}, None)
+    assert (names, fewer.output_facts.get("Parts")) == ({"README.html", "manifest.json", "published.csv"}, None)
     assert not any("takes all data at once" in note for note in fewer.notes)
     # and the other way round: a table of one block becomes several
     many["blocks"] = {"by": "place", "rows": 250}
@@ -238,7 +238,8 @@ def test_a_block_that_holds_too_few_people_is_told(make: Callable[..., dict[str,
     [note] = [note for note in outcome.notes if "could not be published" in note]
     assert note.startswith("1 of 5 blocks (2 trajectories) could not be published; of the first it is said: ")
     assert "LONELY" not in note
-    assert set(public_bytes(tmp_path / "out")) == {"manifest.json", *(f"published-{i:05d}.csv" for i in range(1, 5))}
+    parts = {f"published-{i:05d}.csv" for i in range(1, 5)}
+    assert set(public_bytes(tmp_path / "out")) == {"README.html", "manifest.json", *parts}
     private = json.loads((tmp_path / "out/private/results.json").read_text())
     assert private["balance"]["trajectories"]["suppressed"] == 2
     assert verify_folder(tmp_path / "out").failures == ()

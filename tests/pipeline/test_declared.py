@@ -48,7 +48,7 @@ def test_what_is_known_comes_from_a_table(points: Path, tmp_path: Path, capsys: 
     known.write_text("traj_id,t\n" + "".join(f"trip{i},2\n" for i in range(12)))
     out = str(tmp_path / "out")
     asked = ["publish", "qid", str(points), "--k", "3", "--cell", "2", "--known", str(known), "--out", out]
-    assert main([*asked, "--format", "csv"]) == 0
+    assert main([*asked, "--format", "csv", "--verbose"]) == 0
     assert "12 positions of 60 were marked as known" in capsys.readouterr().out.replace("\n", " ").replace("  ", "")
     rows = [line.split(",") for line in (tmp_path / "out/public/published.csv").read_text().splitlines()[1:]]
     sides = {t: {tuple(row[4:]) for row in rows if row[2] == t} for t in "123"}
@@ -126,7 +126,8 @@ def test_points_are_published_with_their_boxes(points: Path, tmp_path: Path, for
     outcome = publish(points_recipe(points, tmp_path / "out", form))
     assert outcome.verdict.measured["points_outside"] == 0
     public = tmp_path / "out/public"
-    assert sorted(path.name for path in public.iterdir()) == [f"boxes.{form}", "manifest.json", f"published.{form}"]
+    names = ["README.html", f"boxes.{form}", "manifest.json", f"published.{form}"]
+    assert sorted(path.name for path in public.iterdir()) == names
     assert verify_folder(tmp_path / "out").failures == ()
     data = read(tmp_path / "out")
     assert isinstance(data, Points)

@@ -73,7 +73,7 @@ def test_who_is_not_published_changes_no_byte(tmp_path: Path, step: dict[str, An
         outlines = pl.read_csv(public / "zones.csv") if form == "csv" else pl.read_parquet(public / "zones.parquet")
         assert outlines["zone"].to_list() == sorted(set(rows["location"]))
         assert outlines["geometry"].str.starts_with("POLYGON ((").all()
-    assert set(found[0]) == {"manifest.json", f"published.{form}", f"zones.{form}"}
+    assert set(found[0]) == {"README.html", "manifest.json", f"published.{form}", f"zones.{form}"}
     assert found[0] == found[1]
 
 

@@ -317,7 +317,7 @@ def _inspect(
         lines.append(
             "  next        wayveil inspect ... --write recipe.toml"
             if write is None
-            else f"  next        wayveil run {write}"
+            else f"  next        wayveil run {write}, or first wayveil advise {write}: settings that leave more"
         )
     if seen.questions or seen.refusal:
         sentence = seen.refusal or seen.question_sentence()
