@@ -27,7 +27,7 @@ from wayveil.pipeline.blocks.plan import keys_of
 from wayveil.pipeline.blocks.task_files import load_data, save_data
 from wayveil.report.suppression import MIN_PEOPLE
 from wayveil.report.text.summary import input_facts
-from wayveil.report.views import geometry
+from wayveil.report.views import map_geometry as geometry
 from wayveil.report.views.overview import balance, views
 
 INPUT = set(get_args(InputKind))

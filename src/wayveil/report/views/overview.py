@@ -11,8 +11,8 @@ from wayveil.model.data.distinct_rows import distinct_rows
 from wayveil.model.data.ragged import FloatArray, IntArray, trajectory_of_row
 from wayveil.report.suppression import MIN_PEOPLE
 from wayveil.report.views.equivalence_groups import alike
-from wayveil.report.views.slices import slices_of
 from wayveil.report.views.spatial import where
+from wayveil.report.views.time_slices import slices_of
 
 __all__ = ["balance", "views"]
 
