@@ -12,6 +12,7 @@ import MultiPolygon from "ol/geom/MultiPolygon.js";
 import { fromExtent } from "ol/geom/Polygon.js";
 import { defaults } from "ol/interaction/defaults.js";
 import VectorLayer from "ol/layer/Vector.js";
+import VectorImageLayer from "ol/layer/VectorImage.js";
 import Projection from "ol/proj/Projection.js";
 import VectorSource from "ol/source/Vector.js";
 import Fill from "ol/style/Fill.js";
@@ -50,7 +51,7 @@ class LinkedMaps {
   private readonly hint = element("div", { class: "map-hint", hidden: true });
   private readonly told = element("p", { class: "map-told", "aria-live": "polite" });
   private readonly legend = element("div", { class: "map-legend" });
-  private readonly lines: { layer: VectorLayer; of: MapLayer; shown: boolean }[] = [];
+  private readonly lines: { layer: VectorImageLayer; of: MapLayer; shown: boolean }[] = [];
   private readonly grounds: VectorLayer[] = [];
   private readonly dark = window.matchMedia("(prefers-color-scheme: dark)");
   private palette: Palette;
@@ -136,7 +137,8 @@ class LinkedMaps {
       if (side === "difference" || (side === "raw") !== of.raw) continue;
       // Raw trajectories wait behind a switch; published ones are shown where nothing else is.
       const shown = !of.raw && this.data.marks === null;
-      const layer = new VectorLayer({ source: new VectorSource(), visible: shown });
+      // Thousands of lines become one picture, which is moved while the map moves.
+      const layer = new VectorImageLayer({ source: new VectorSource(), visible: shown, imageRatio: 1.5 });
       this.lines.push({ layer, of, shown });
       layers.push(layer);
     }
@@ -300,7 +302,7 @@ class LinkedMaps {
   }
 
   /** Trajectories become shapes when they are first looked at. */
-  private fillLines(layer: VectorLayer, of: MapLayer): void {
+  private fillLines(layer: VectorImageLayer, of: MapLayer): void {
     const source = layer.getSource() as VectorSource;
     if (source.getFeatures().length) return;
     const lines = decode(of, this.data);
