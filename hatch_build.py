@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -29,15 +30,21 @@ class CompileKernels(BuildHookInterface):
         wanted = os.environ.get("WAYVEIL_PROCESSORS", "best")
         if version == "editable" or wanted == "none":
             return
-        sources = Path(self.root, "src")
         made = Path(self.directory, "kernels")
         asked = [sys.executable, "-m", "wayveil.commands.ship", str(made), wanted]
-        try:
-            done = subprocess.run(asked, env={**os.environ, "PYTHONPATH": str(sources)}, check=False)
-        except OSError as error:
-            self.app.display_warning(f"Kernels are not compiled ahead: {error}")
-            return
-        if done.returncode:
+        with TemporaryDirectory() as facts:
+            # Where a package is built it is not installed, but it asks for its own version.
+            installed = Path(facts, f"wayveil-{self.metadata.version}.dist-info", "METADATA")
+            installed.parent.mkdir()
+            installed.write_text(f"Metadata-Version: 2.1\nName: wayveil\nVersion: {self.metadata.version}\n")
+            # pip isolates a build by changing sys.path, which a new process would not know.
+            path = os.pathsep.join([str(Path(self.root, "src")), facts, *sys.path])
+            try:
+                done = subprocess.run(asked, env={**os.environ, "PYTHONPATH": path}, check=False)
+            except OSError as error:
+                self.app.display_warning(f"Kernels are not compiled ahead: {error}")
+                return
+        if done.returncode or not made.is_dir():
             self.app.display_warning("Kernels could not be compiled ahead; they are compiled when they are first used.")
             return
         build_data["pure_python"] = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import pytest
 
 from wayveil.api import inspect, publish, risk
 from wayveil.cli import main
-from wayveil.errors import InputError, UsageError
+from wayveil.errors import InputError, ReadingNote, UsageError
+from wayveil.io import from_polars
 from wayveil.methods import Kcl, Knode
-from wayveil.model import GUARANTEES, Boxes, CSafety, KclPrivacy, Points, Stops, Taxonomy, Visits
+from wayveil.model import GUARANTEES, Boxes, CSafety, KclPrivacy, Points, Stops, Taxonomy, Trips, Visits
 from wayveil.pipeline.outcome import NotPublished
 from wayveil.recipe.catalog import first_method
 from wayveil.recipe.recipe import make_recipe
@@ -234,3 +236,63 @@ def test_the_index_and_the_system_of_a_geopandas_frame_are_inspected() -> None:
     assert "t" in [column.name for column in seen.profile.columns]
     assert seen.content is not None
     assert seen.content["input"]["crs"] == "EPSG:32633"
+
+
+def _bike_rows() -> pl.DataFrame:
+    """Five people with the same trip, two of them with another one, which for one of them has no end."""
+    eight = datetime(2024, 5, 1, 8)
+    nine = datetime(2024, 5, 1, 9)
+    rows: list[tuple[Any, ...]] = [(f"p{i}", eight, "Park", nine, "Quay") for i in range(5)]
+    rows += [("p0", nine, "Quay", nine, "Zoo"), ("p1", nine, "Quay", None, None)]
+    return pl.DataFrame(rows, schema=["user_id", "t_start", "origin", "t_end", "destination"], orient="row")
+
+
+def _pandas_frame(frame: pl.DataFrame) -> Any:
+    return pytest.importorskip("pandas").DataFrame(frame.to_dict(as_series=False))
+
+
+def _frame_of_lines(frame: pl.DataFrame) -> Any:
+    geopandas = pytest.importorskip("geopandas")
+    lines = geopandas.GeoSeries.from_wkt(["LINESTRING (16 48, 16.1 48.1)"] * frame.height)
+    return geopandas.GeoDataFrame(_pandas_frame(frame), geometry=lines, crs="EPSG:4326")
+
+
+@pytest.mark.parametrize("wrap", [pl.DataFrame.lazy, _pandas_frame, _ArrowStream, _arrow_table, _frame_of_lines])
+def test_trips_in_any_frame_are_published_as_trips(wrap: Any) -> None:
+    frame = _bike_rows()
+    seen = inspect(wrap(frame))
+    assert seen.profile.layout == "trips"
+    assert [person.column for person in seen.profile.people] == ["user_id"]
+    assert risk(wrap(frame), seed=1, attack="known_visits", m=1).equals(risk(frame, seed=1, attack="known_visits", m=1))
+    made = publish(wrap(frame), Kcl(k=2, l=2), seed=1, attacks=[], metrics=[])
+    plain = publish(frame, Kcl(k=2, l=2), seed=1, attacks=[], metrics=[], secret=made.outcome.private / "secret.txt")
+    assert made.data.kind == "trips"
+    assert made.to_polars().equals(plain.to_polars())
+    eight = datetime(2024, 5, 1, 8)
+    nine = datetime(2024, 5, 1, 9)
+    expected = [(eight, "Park", nine, "Quay")] * 5 + [(nine, "Quay", None, None)] * 2
+    assert sorted((row[1:] for row in made.to_polars().rows()), key=str) == sorted(expected, key=str)
+    back = made.to_pandas()
+    assert list(back.columns) == ["traj_id", "t_start", "origin", "t_end", "destination"]
+    assert back["t_end"].isna().sum() == 2
+    assert back["destination"].isna().sum() == 2
+
+
+def test_trips_in_a_frame_need_a_person_and_may_have_coordinates() -> None:
+    frame = _bike_rows().rename({"origin": "start_station", "t_start": "started_at"})
+    with pytest.raises(InputError, match="nobody said who"):
+        publish(frame.drop("user_id"), Kcl(k=2, l=2))
+    declared = publish(frame.drop("user_id"), Kcl(k=2, l=2), owners="each-trajectory", attacks=[], metrics=[])
+    assert "The publisher declared" in declared.promise
+    lon = pl.Series([16.0] * 7)
+    with pytest.warns(ReadingNote, match="usual names: origin = 'start_station'"):
+        placed = from_polars(
+            frame.with_columns(
+                origin_lon=lon, origin_lat=lon + 32, destination_lon=lon + 0.1, destination_lat=lon + 32
+            ),
+        )
+    assert isinstance(placed, Trips)
+    assert placed.place_frame is not None
+    assert placed.place_frame.crs == "EPSG:4326"
+    with pytest.raises(InputError, match="a trip ends before it begins"):
+        from_polars(frame.with_columns(t_end=pl.lit(datetime(2024, 4, 30))))

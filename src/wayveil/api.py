@@ -190,8 +190,8 @@ def publish(
     Parameters
     ----------
     what : Data, data frame, or Recipe
-        Visits, points, routes, stops or trips; visits or points in a frame of pandas, polars or GeoPandas, in an Arrow
-        table or in trajectories of MovingPandas; or a whole recipe.
+        Visits, points, routes, stops or trips; visits, points or trips (one row each) in a frame of pandas, polars or
+        GeoPandas or in an Arrow table, points in trajectories of MovingPandas; or a whole recipe.
     method : Method or claim
         A configured method such as ``Kcl(k=10, l=3)``, or a claim such as ``KclPrivacy(k=10, c=0.5, l=3)``, for which
         the method is taken that is made for it.

@@ -34,7 +34,7 @@ SETTINGS = CONFIGURED | {
     "gsup": {"p": "0.6", "adversaries": {"east": ["stop-0", "stop-1"], "west": ["stop-2", "stop-3"]}},
     "qid": {"k": 2, "cell": 100.0},
 }
-TIMED = ("timings_s", "total_s", "versions", "manifest_sha256", "created")
+TIMED = ("timings_s", "usage", "total_s", "versions", "manifest_sha256", "created")
 """What of the results says when, how fast and with which versions they were made."""
 SHOWN = ("version", "maps", "marks", "questions", "risks")
 """What tells the other numbers once more, for those who show them."""

@@ -10,8 +10,6 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 import polars as pl
 import pytest
-from wayveil.report.charts import drawings as drawing_module
-from wayveil.report.charts.drawings import drawings
 
 from wayveil.cli import options
 from wayveil.commands import table_files
@@ -29,6 +27,7 @@ from wayveil.pipeline.blocks.plan import keys_of
 from wayveil.pipeline.blocks.task_files import load_data, save_data
 from wayveil.report.suppression import MIN_PEOPLE
 from wayveil.report.text.summary import input_facts
+from wayveil.report.views import map_geometry as geometry
 from wayveil.report.views.overview import balance, views
 
 INPUT = set(get_args(InputKind))
@@ -52,7 +51,7 @@ def test_every_table_has_one_entry_per_kind() -> None:
         assert layout.data is KINDS[kind]
     for table, expected in (
         (layouts.LAYOUTS, set(KINDS)),
-        (drawing_module._STROKES, set(KINDS)),
+        (geometry._STROKES, set(KINDS)),
         (input._READERS, INPUT),
         (table_files._WRITERS, INPUT),
         (columns.INPUTS, INPUT),
@@ -182,7 +181,7 @@ class ErrandsLayout(layouts.Layout):
 
 def test_a_new_kind_is_one_class_and_its_layout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(layouts, "LAYOUTS", {**layouts.LAYOUTS, "errands": ErrandsLayout()})
-    monkeypatch.setitem(drawing_module._STROKES, "errands", drawing_module._through_positions)
+    monkeypatch.setitem(geometry._STROKES, "errands", geometry._through_positions)
     common = [[("home", "work", 8), ("work", "home", 17)]] * MIN_PEOPLE
     data = concat([Errands.of(common), Errands.of([[("home", "clinic", 9)]])])
     data = replace(data, owner=np.arange(len(data)))
@@ -209,4 +208,4 @@ def test_a_new_kind_is_one_class_and_its_layout(monkeypatch: pytest.MonkeyPatch,
     clinic = bars.labels.index("clinic")
     assert [series.values[clinic] for series in bars.series] == [None, 1.0]
     assert bars.series[0].values[bars.labels.index("home")] == 11.0
-    assert [drawing.kind for drawing in drawings(data, less, names=("before", "after"), with_raw=True)] == ["names"]
+    assert geometry.strokes_of(data, None) is None  # names without coordinates are no lines on a map

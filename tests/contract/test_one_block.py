@@ -19,7 +19,7 @@ from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import make_recipe
 
 CASES = [(name, key) for name in sorted(METHODS) for key in METHODS[name].blocks]
-TIMED = ("timings_s", "total_s")
+TIMED = ("timings_s", "usage", "total_s", "created")
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from tables import write_inputs
@@ -13,6 +13,7 @@ from wayveil.cli import main
 from wayveil.pipeline.folder.measure_folder import measure_folder
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.publish import publish
+from wayveil.pipeline.remaining import Remaining
 from wayveil.recipe import measuring
 from wayveil.recipe.measuring import SMALL, plan_measuring
 from wayveil.recipe.protections import plays
@@ -85,16 +86,11 @@ def test_what_is_asked_for_by_name_is_measured_quickly_too(tmp_path: Path) -> No
 
 
 def test_a_risk_that_was_not_measured_is_not_called_low(tmp_path: Path) -> None:
-    class Left:
-        shares: ClassVar[dict[str, float]] = {}
-        below_half = False
-        remedies: tuple[str, ...] = ()
-
-    head = make_head(holds=True, published=(), remaining=Left(), missing=("uniqueness", "absence"))
+    head = make_head(holds=True, published=(), remaining=Remaining(), missing=("uniqueness", "absence"))
     assert (head.state, head.sentence) == ("but", "Published and verified, but 2 attacks were not run.")
     assert head.to_json()["missing"] == ["uniqueness", "absence"]
     assert any("wayveil measure" in text for text in head.remedies)
-    whole = make_head(holds=True, published=(), remaining=Left())
+    whole = make_head(holds=True, published=(), remaining=Remaining())
     assert whole.state == "kept"
     assert "missing" not in whole.to_json()
 

@@ -10,7 +10,7 @@ import pytest
 
 from wayveil.model import Boxes, Points, RoadNetwork, Routes, Visits
 from wayveil.report.suppression import MIN_PEOPLE
-from wayveil.report.views.geometry import MOST_LINES, Frame
+from wayveil.report.views.map_geometry import MOST_LINES, Frame
 from wayveil.report.views.map_view import map_view
 
 NAMES = ("raw data", "published data")

@@ -125,7 +125,7 @@ def test_from_the_file_to_the_download(server: Any, client: httpx.Client, tmp_pa
         ours = {name: made.read(name) for name in made.namelist()}
     public = tmp_path / "publication/public"
     assert ours == {f"public/{path.name}": path.read_bytes() for path in public.iterdir()}
-    assert sorted(ours) == ["public/manifest.json", "public/published.csv"]
+    assert sorted(ours) == ["public/README.html", "public/manifest.json", "public/published.csv"]
 
     compared = client.post("/api/compare", json={"runs": [risk, publish]}).json()
     assert [point["id"] for point in compared["points"]] == [publish]

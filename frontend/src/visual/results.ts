@@ -257,6 +257,7 @@ export interface Results {
   output_facts: Record<string, string>;
   notes: string[];
   timings_s: Record<string, number>;
+  usage?: Record<string, Record<string, number>>;
   total_s: number;
   versions: Record<string, string>;
 }

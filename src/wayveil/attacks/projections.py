@@ -16,6 +16,7 @@ from wayveil.attacks.attack_base import OnVisits, threshold_parameter
 from wayveil.attacks.attack_numbers import mean_risk, share_above, worst_risk
 from wayveil.attacks.person_risk import share_chart
 from wayveil.model import AttackResult, Chart, Engine, Sensitive, Visits, parameter
+from wayveil.model.data.distinct_rows import distinct_rows
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
 from wayveil.model.lazy_module import lazy_module
 from wayveil.model.numbers import share
@@ -261,11 +262,15 @@ def _having(target: Visits, classes: Mapping[Part, IntArray], code: Mapping[str,
         class_of[members] = number
     own = np.array([name in code for name in target.locations], bool)
     other = ~own[target.location] if len(own) else np.zeros(0, bool)
-    visited = np.stack([trajectory_of_row(target.offsets)[other], target.location[other]])
-    trajectory, place = np.unique(visited, axis=1)
-    pair, count = np.unique(np.stack([class_of[trajectory], place]), axis=1, return_counts=True)
+    trajectory = trajectory_of_row(target.offsets)[other]
+    place = target.location[other]
+    once = distinct_rows(trajectory, place).first
+    number = class_of[trajectory[once]]
+    place = place[once]
+    pairs = distinct_rows(number, place)
     having: list[dict[int, int]] = [{} for _ in classes]
-    for c, p, n in zip(pair[0].tolist(), pair[1].tolist(), count.tolist(), strict=True):
+    in_order = (number[pairs.first], place[pairs.first], pairs.n_rows)
+    for c, p, n in zip(*(column.tolist() for column in in_order), strict=True):
         having[c][p] = n
     return having
 

@@ -25,6 +25,7 @@ from wayveil.metrics.stats import counts_lost, largest, paired_bars, top_kept, t
 from wayveil.metrics.stops.nodes import aligned_nodes, kinds_of_nodes
 from wayveil.model import Boxes, Chart, Metric, Number, Points, Routes, Score, Stops, Visits, parameter
 from wayveil.model.accumulators import Constant, Tally, side_by_side
+from wayveil.model.data.distinct_rows import distinct_rows
 from wayveil.model.numbers import count, measure, share
 
 __all__ = ["Flows", "OdMatrix", "RouteFlows", "StopFlows", "ends_of_trips"]
@@ -357,8 +358,9 @@ class ExpectedFlows:
         """Spread the first and the last box of each trip over the cells where the original begins or ends."""
         column = np.concatenate([before.columns[0], before.columns[2]])
         row = np.concatenate([before.columns[1], before.columns[3]])
-        cells, code = np.unique(np.stack([column, row], axis=1), axis=0, return_inverse=True)
-        begin, end = np.split(code.reshape(-1), 2)
+        different = distinct_rows(column, row)
+        cells = np.stack([column, row], axis=1)[different.first]
+        begin, end = np.split(different.code, 2)
         first, last = ends_of_trips(published.offsets, np.arange(published.n_rows), np.arange(published.n_rows))
         begins, ends = (_box_shares(published, rows, cells, corner, cell) for rows in (first, last))
         n = len(cells)

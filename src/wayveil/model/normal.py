@@ -7,7 +7,7 @@ import unicodedata
 
 __all__ = ["normal_text", "similar_key"]
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # all but tabs and line ends
 _NEGATIVE_ZERO = re.compile(r"-0+(?:\.0*)?")
 _NUMBER = re.compile(r"([+-]?)0*([0-9]*)(?:\.([0-9]*?)0*)?")
 
@@ -16,14 +16,14 @@ def normal_text(text: str) -> str:
     """Return the form in which ids, places and values are compared and published.
 
     Unicode NFC, without format characters (category Cf: zero-width joiners, byte order marks, soft hyphens), without
-    white space at both ends, and with a blank for each control character; a negative zero is zero.  Case, inner white
-    space and leading zeros stay: see `similar_key`.
+    white space at both ends, and with a blank for each control character but tabs and line ends; a negative zero is
+    zero.  Case, inner white space and leading zeros stay: see `similar_key`.
 
     Examples
     --------
     >>> normal_text(" u1\\u200b "), normal_text("Cafe\\u0301") == "Caf\\u00e9", normal_text("-0.0"), normal_text("007")
     ('u1', True, '0.0', '007')
-    >>> normal_text("a\x1b[31m")
+    >>> normal_text("a\\x1b[31m")
     'a [31m'
     """
     if not text.isprintable():

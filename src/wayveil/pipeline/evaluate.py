@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from wayveil.engines import LocalEngine
 from wayveil.model import Attack, AttackResult, Data, Engine, Metric, Score, Sensitive
 
 __all__ = ["measure", "run_attacks"]
@@ -44,9 +45,11 @@ def run_attacks(
 
 
 def measure(metrics: tuple[Metric, ...], original: Data, published: Data, engine: Engine) -> tuple[Score, ...]:
-    """Run every metric."""
-    scores = []
-    for metric in metrics:
+    """Run every metric, side by side on the cores of this machine: the data are here, and a metric knows no engine."""
+
+    def run(metric: Metric) -> Score:
         engine.progress(f"measure {metric.name}")
-        scores.append(metric.run(original, published))
-    return tuple(scores)
+        return metric.run(original, published)
+
+    here = engine if isinstance(engine, LocalEngine) else LocalEngine(progress=engine.progress)
+    return tuple(here.map(run, metrics))

@@ -215,11 +215,8 @@ def load_zones(spec: InputSpec, step: Any, data: Data) -> ZonePolygons:
     from wayveil.io.places.zone_files import read_zones  # with shapely, which little else needs
 
     if spec.zones is None:
-        raise UsageError(
-            f"The step {step.name} needs zones: give cell or h3, or a file of polygons with --zones."
-            if step.name == "zones"
-            else f"The step {step.name} needs zones: give cell, or a file of polygons with --zones."
-        )
+        choices = {"zones": "give cell or h3, or a file", "areas": "give a file"}.get(step.name, "give cell, or a file")
+        raise UsageError(f"The step {step.name} needs zones: {choices} of polygons with --zones.")
     frame: Frame | None = getattr(data, "frame", None) or getattr(data, "place_frame", None)
     return read_zones(spec.zones, id_column=step.id, frame=frame)
 

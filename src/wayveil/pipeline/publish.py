@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -161,7 +162,7 @@ def publish(
             plan=plan,
             left_out=(*(one.name for one in measuring.metrics if one not in measured.metrics), *left_out),
         )
-        return finish(space, make_account(job, blocks, found, clock.seconds))
+        return finish(space, replace(make_account(job, blocks, found, clock.seconds), usage=clock.usage))
 
 
 def _each(job: Job, engine: Engine, stage: Callable[[Engine, Any], Any], items: Iterable[Any]) -> list[Any]:

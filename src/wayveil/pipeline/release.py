@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -35,17 +37,27 @@ __all__ = ["Clock", "Run", "finish", "join_hashes"]
 
 @dataclass(kw_only=True)
 class Clock:
-    """Times the steps and tells the engine's progress about them."""
+    """Times the steps and tells the engine's progress about them.
+
+    `usage` has the processor time of this process in each step, and the most memory that it had until its end.
+    """
 
     engine: Engine
     seconds: dict[str, float] = field(default_factory=dict)
+    usage: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @contextmanager
     def __call__(self, step: str) -> Iterator[None]:
         self.engine.progress(step)
         began = time.perf_counter()
+        worked = time.process_time()
         yield
         self.seconds[step] = time.perf_counter() - began
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        self.usage[step] = {
+            "cpu_s": round(time.process_time() - worked, 3),
+            "peak_mb": round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +85,7 @@ class Run:
     hashes: Mapping[str, str]
     mapping: str | None = None
     remaining: Remaining = field(default_factory=Remaining)
+    usage: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     missing_attacks: tuple[str, ...] = ()
     missing_metrics: tuple[str, ...] = ()
 
@@ -217,6 +230,7 @@ def _results(run: Run, outcome: Outcome, context: ReportContext) -> dict[str, An
         "output_facts": dict(outcome.output_facts),
         "balance": run.balance,
         "timings_s": dict(outcome.timings),
+        "usage": {step: dict(used) for step, used in run.usage.items()},
         "total_s": sum(outcome.timings.values()),
         "versions": versions(),
         "notes": list(outcome.notes),

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-_CUTTING = ("window", "split")
+_CUTTING = ("window", "split", "areas")
 """Steps that cut trips of points into pieces."""
 
 

@@ -308,5 +308,6 @@ class Results(_Part):
     output_facts: dict[str, str]
     notes: list[str]
     timings_s: dict[str, float]
+    usage: dict[str, dict[str, float]] = {}
     total_s: float
     versions: dict[str, str]

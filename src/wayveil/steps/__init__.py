@@ -5,6 +5,7 @@ from wayveil.steps.places.grid import Grid
 from wayveil.steps.places.home import Home
 from wayveil.steps.places.stop_finding import FindStops
 from wayveil.steps.places.workplaces import Workplaces
+from wayveil.steps.points.areas import Areas
 from wayveil.steps.points.clean import Clean
 from wayveil.steps.points.mark import Mark
 from wayveil.steps.points.resample import Resample
@@ -20,6 +21,7 @@ from wayveil.steps.zones.zones import Zones
 
 __all__ = [
     "STEPS",
+    "Areas",
     "Bucket",
     "Clean",
     "Cut",
@@ -42,7 +44,7 @@ __all__ = [
 STEPS: dict[str, type] = {
     step.name: step
     for step in (
-        *(Clean, Split, Window, Resample, Mark, Grid, Cut, Fold, Bucket, Zones, Home),
+        *(Clean, Areas, Split, Window, Resample, Mark, Grid, Cut, Fold, Bucket, Zones, Home),
         *(Match, Slices, FindStops, Workplaces, Days, Ends),
     )
 }

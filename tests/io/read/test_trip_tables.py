@@ -126,7 +126,7 @@ def random_trips(seed: int) -> Trips:
     trips: list[Any] = []
     for _ in range(30):
         start = int(numbers.integers(-5, 50))
-        row = [str(numbers.choice(["a", "to b", "from", 'é,"', " x"])), start, "a", start + int(numbers.integers(3))]
+        row = [str(numbers.choice(["a", "to b", "from", 'é,"', "x x"])), start, "a", start + int(numbers.integers(3))]
         gone = int(numbers.integers(6))
         if gone < 2:
             row[2 * gone : 2 * gone + 2] = [None, None]

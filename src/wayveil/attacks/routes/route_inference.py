@@ -12,6 +12,7 @@ import numpy as np
 from wayveil.attacks.attack_base import OnRoutes
 from wayveil.model import AttackResult, Engine, Routes, parameter
 from wayveil.model.claims.counting import row_share_parameter, share_value
+from wayveil.model.data.distinct_rows import distinct_rows
 from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.model.lazy_module import lazy_module
 from wayveil.model.numbers import count, share
@@ -145,7 +146,7 @@ def _rows(data: Routes) -> pl.DataFrame:
     A dummy is a negative person of its own.
     """
     trajectory = trajectory_of_row(data.offsets)
-    slices = np.unique(np.stack([data.t_start, data.t_end], axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+    slices = distinct_rows(data.t_start, data.t_end).code
     each = np.arange(len(data))
     person = each if data.owners == "hidden" else np.where(data.owner >= 0, data.owner, -1 - each)
     return pl.DataFrame(

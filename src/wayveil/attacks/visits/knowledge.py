@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from wayveil.attacks.visits.queries import SetQueries
 from wayveil.kernels.attacks.visit_matching import COUNTS, VisitLists, count_fitting, doublet_codes, inverted_lists
 from wayveil.model import Engine, Visits
+from wayveil.model.data.distinct_rows import distinct_rows
 from wayveil.model.data.ragged import offsets_of, take
 
 __all__ = ["MOST_SETS", "Fitting", "KnownSets", "Risk", "Target", "Victims", "draw_sets"]
@@ -341,9 +342,12 @@ def _every_set(at: Array, length: Array, low: Array, high: Array) -> list[tuple[
     """Return (trajectory, rows of visits, sets per trajectory) for all sets of ``low[i]`` to ``high[i]`` visits."""
     sets = []
     # Trajectories of one length and one range of sizes have the same sets, counted from their first row.
-    kinds, kind = np.unique(np.stack([length, low, high]), axis=1, return_inverse=True)
-    for i, (n, smallest, largest) in enumerate(kinds.T.tolist()):
-        members = np.flatnonzero(kind == i)
+    kinds = distinct_rows(length, low, high)
+    for i, j in enumerate(kinds.first.tolist()):
+        n = int(length[j])
+        smallest = int(low[j])
+        largest = int(high[j])
+        members = np.flatnonzero(kinds.code == i)
         for size in range(smallest, largest + 1):
             table = np.array(list(combinations(range(n), size)), np.int64)
             rows = (at[members, None, None] + table).reshape(-1, size)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -17,15 +17,17 @@ from wayveil.io.formats.registry import Source
 from wayveil.io.publish.layouts import layout_of
 from wayveil.io.publish.published_rows import data_frame
 from wayveil.io.publish.writer import first_columns
+from wayveil.io.read.loaded import Loaded
 from wayveil.io.read.point_tables import points_of
+from wayveil.io.read.trip_tables import trips_of
 from wayveil.io.read.visit_tables import visits_of
 from wayveil.io.tabular.columns import EACH_TRAJECTORY, ReadOptions
 from wayveil.io.tabular.crs import Crs, crs_from_json
-from wayveil.io.tabular.detect import kind_of_table
+from wayveil.io.tabular.detect import has_trip_columns, kind_of_table
 from wayveil.io.tabular.messages import count
 from wayveil.io.tabular.normal_columns import SimilarIds
 from wayveil.io.tabular.table import Table, refuse_repeated
-from wayveil.model import Boxes, Data, Points, Visits
+from wayveil.model import Boxes, Data, Points, Trips, Visits
 from wayveil.model.normal import normal_text
 
 __all__ = [
@@ -44,25 +46,28 @@ __all__ = [
 
 _NAME = "the data frame"
 
+FrameKind = Literal["visits", "points", "trips"]
+
 
 def from_pandas(
     frame: Any,
     *,
-    kind: Literal["visits", "points"] | None = None,
+    kind: FrameKind | None = None,
     columns: Mapping[str, str] | None = None,
     crs: str | None = None,
     on_duplicate_time: Literal["first", "last"] | None = None,
     attributes: Sequence[str] | None = None,
     owners: Literal["each-trajectory"] | None = None,
     similar_ids: SimilarIds | None = None,
-) -> Visits | Points:
-    """Return the visits or points in a pandas frame, by the rules that hold for files.
+) -> Visits | Points | Trips:
+    """Return the visits, points or trips in a pandas frame, by the rules that hold for files.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        One row per visit or point.  An index with a name, or of times, counts as a column; that of times is called t.
-    kind : {"visits", "points"}, optional
+        One row per visit, point or trip.  An index with a name, or of times, counts as a column; that of times is
+        called t.
+    kind : {"visits", "points", "trips"}, optional
         Guessed from the columns by default.
     columns, crs, on_duplicate_time, attributes
         As in `ReadOptions`.
@@ -83,15 +88,15 @@ def from_pandas(
 def from_polars(
     frame: pl.DataFrame | pl.LazyFrame,
     *,
-    kind: Literal["visits", "points"] | None = None,
+    kind: FrameKind | None = None,
     columns: Mapping[str, str] | None = None,
     crs: str | None = None,
     on_duplicate_time: Literal["first", "last"] | None = None,
     attributes: Sequence[str] | None = None,
     owners: Literal["each-trajectory"] | None = None,
     similar_ids: SimilarIds | None = None,
-) -> Visits | Points:
-    """Return the visits or points in a polars frame, by the rules that hold for files; see `from_pandas`.
+) -> Visits | Points | Trips:
+    """Return the visits, points or trips in a polars frame, by the rules that hold for files; see `from_pandas`.
 
     Examples
     --------
@@ -108,15 +113,15 @@ def from_polars(
 def from_arrow(
     table: Any,
     *,
-    kind: Literal["visits", "points"] | None = None,
+    kind: FrameKind | None = None,
     columns: Mapping[str, str] | None = None,
     crs: str | None = None,
     on_duplicate_time: Literal["first", "last"] | None = None,
     attributes: Sequence[str] | None = None,
     owners: Literal["each-trajectory"] | None = None,
     similar_ids: SimilarIds | None = None,
-) -> Visits | Points:
-    """Return the visits or points in an Arrow table, by the rules that hold for files; see `from_pandas`.
+) -> Visits | Points | Trips:
+    """Return the visits, points or trips in an Arrow table, by the rules that hold for files; see `from_pandas`.
 
     Parameters
     ----------
@@ -147,7 +152,7 @@ def from_frame(
     crs: str | None = None,
     owners: Literal["each-trajectory"] | None = None,
     similar_ids: SimilarIds | None = None,
-) -> Visits | Points | None:
+) -> Visits | Points | Trips | None:
     """Return the data in a frame of any library that is known; None if it is no such frame."""
     library = _library(frame)
     if library is None:
@@ -159,7 +164,7 @@ def from_frame(
         "movingpandas": from_movingpandas,
         "arrow": from_arrow,
     }[library]
-    data: Visits | Points = read(frame, crs=crs, owners=owners, similar_ids=similar_ids)
+    data: Visits | Points | Trips = read(frame, crs=crs, owners=owners, similar_ids=similar_ids)
     return data
 
 
@@ -217,11 +222,26 @@ def from_geopandas(
     attributes: Sequence[str] | None = None,
     owners: Literal["each-trajectory"] | None = None,
     similar_ids: SimilarIds | None = None,
-) -> Points:
-    """Return the points in a GeoPandas frame whose geometries are points; see `from_pandas`.
+) -> Points | Trips:
+    """Return the points in a GeoPandas frame whose geometries are points, or its trips; see `from_pandas`.
 
-    The coordinate system is that of the frame; `crs` is needed only where the frame has none.
+    The coordinate system is that of the frame; `crs` is needed only where the frame has none.  A frame whose columns
+    tell where and when trips began and ended holds trips, unless it has a column t; their geometries are left out, with
+    a note, and `crs` is that of the coordinates in columns.
     """
+    _import("geopandas")
+    table = _table(frame.drop(columns=frame.geometry.name))
+    options = _options(columns, crs, on_duplicate_time, attributes, owners, similar_ids)
+    if options.columns.get("t", "t") not in table.names and has_trip_columns(table, options):
+        trips: Trips = _noted(
+            trips_of(table, options), "The geometries were left out: the columns tell where trips began."
+        )
+        return trips
+    return _points_of_shapes(frame, options)
+
+
+def _points_of_shapes(frame: Any, options: ReadOptions) -> Points:
+    """Return the points of a GeoPandas frame; other geometries are refused."""
     _import("geopandas")
     name = str(frame.geometry.name)
     kinds = frame.geometry.geom_type
@@ -233,9 +253,8 @@ def from_geopandas(
     lazy = table.lazy.collect().with_columns(place.alias(str(len(table.names)))).lazy()
     table = Table(path=_NAME, names=(*table.names, name), lazy=lazy, csv=None, geometry=name, places=table.places)
     said = _said(frame.crs)
-    options = _options(columns, crs, on_duplicate_time, attributes, owners, similar_ids)
-    data = points_of(Source(table=table, crs=said, unsure=said is None), options).data
-    return data  # type: ignore[return-value]
+    points: Points = _noted(points_of(Source(table=table, crs=said, unsure=said is None), options))
+    return points
 
 
 def to_geopandas(data: Points | Boxes, *, ids: Sequence[str] | None = None) -> Any:
@@ -269,14 +288,7 @@ def from_movingpandas(
     MovingPandas drops time zones, so that the times are those of the clock on the wall, unless it remembers the zone.
     The object id of the trajectories, where all have one, is the owner.
     """
-    return from_geopandas(
-        _point_frame(trajectories),
-        columns=columns,
-        crs=crs,
-        attributes=attributes,
-        owners=owners,
-        similar_ids=similar_ids,
-    )
+    return _points_of_shapes(_point_frame(trajectories), _options(columns, crs, None, attributes, owners, similar_ids))
 
 
 def to_movingpandas(data: Points, *, ids: Sequence[str] | None = None) -> Any:
@@ -375,14 +387,23 @@ def _options(
     )
 
 
-def _in_table(table: Table, kind: Literal["visits", "points"] | None, options: ReadOptions) -> Visits | Points:
-    """Return the visits or points in a table in memory."""
-    chosen = kind or kind_of_table(table, options, ("visits", "points"))
-    read = visits_of(table, options) if chosen == "visits" else points_of(Source(table=table), options)
-    for note in read.notes:
+def _in_table(table: Table, kind: FrameKind | None, options: ReadOptions) -> Visits | Points | Trips:
+    """Return the visits, points or trips in a table in memory."""
+    chosen = kind or kind_of_table(table, options, get_args(FrameKind))
+    if chosen == "points":
+        read = points_of(Source(table=table), options)
+    else:
+        read = visits_of(table, options) if chosen == "visits" else trips_of(table, options)
+    data: Visits | Points | Trips = _noted(read)
+    return data
+
+
+def _noted(read: Loaded, *more: str) -> Any:
+    """Return the data that were read, and warn of what was assumed or cleaned."""
+    for note in (*more, *read.notes):
         # Files tell their notes in the report; a frame has none, so that whoever reads it is told here.
         warnings.warn(note, ReadingNote, stacklevel=_caller_level())
-    return read.data  # type: ignore[return-value]
+    return read.data
 
 
 def _caller_level() -> int:

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from wayveil.io.formats.registry import Source, open_source
-from wayveil.io.read.geometry import points_of_text, points_of_wkb, points_of_wkt
 from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.point_geometry import points_of_text, points_of_wkb, points_of_wkt
 from wayveil.io.read.trajectory_tables import read_trajectories, refuse_missing
 from wayveil.io.tabular.columns import Columns, ReadOptions, choose_columns, looks_like
 from wayveil.io.tabular.crs import WGS84, Crs, could_be_degrees, in_degrees, settle_crs, unsaid_degrees_error

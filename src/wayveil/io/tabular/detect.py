@@ -12,7 +12,7 @@ from wayveil.io.tabular.headers import columns_error, shown_names
 from wayveil.io.tabular.table import Table
 from wayveil.io.tabular.usual_names import name_trip_columns
 
-__all__ = ["guess_kind", "kind_of_table"]
+__all__ = ["guess_kind", "has_trip_columns", "kind_of_table"]
 
 _DEFAULTS = ReadOptions()
 
@@ -50,10 +50,8 @@ def kind_of_table(table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = 
     fitting = said if len(said) == 1 else [kind for kind in kinds if place_columns(table, options, kind)]
     # A table of trips may call where they began lon and lat; points would have one time, t.
     untimed = fitting == ["points"] and not said and options.columns.get("t", "t") not in table.names
-    if (not fitting or untimed) and "trips" in kinds:
-        trips = name_trip_columns(table, options)
-        if place_columns(trips.table, trips.options, "trips"):
-            return "trips"
+    if (not fitting or untimed) and "trips" in kinds and has_trip_columns(table, options):
+        return "trips"
     if fitting == ["trips"]:
         return "trips"  # whose other columns may have their usual names
     if len(fitting) == 1:
@@ -74,3 +72,9 @@ def kind_of_table(table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = 
         f"points --columns {suggested(names, 'points')}, for stops --columns {suggested(names, 'stops')}, for routes "
         f"--columns {suggested(names, 'routes')} and for trips --columns {suggested(names, 'trips')}",
     )
+
+
+def has_trip_columns(table: Table, options: ReadOptions) -> bool:
+    """Return whether columns say where and when trips began and ended, also by the names that they usually have."""
+    trips = name_trip_columns(table, options)
+    return bool(place_columns(trips.table, trips.options, "trips"))

@@ -17,6 +17,7 @@ from wayveil.methods.cast.cast_tree import Preorder
 from wayveil.model import BlockKey, CSafety, Engine, Method, MethodResult, Stops, check_parameters, parameter
 from wayveil.model.claims.counting import row_share_parameter
 from wayveil.model.claims.csafety import grouping_parameter, place_people_parameter, weights_parameter
+from wayveil.model.data.distinct_rows import distinct_rows
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
 
 __all__ = ["Cast"]
@@ -266,7 +267,7 @@ def _drawn_turns(data: Stops, key: int) -> IntArray:
 
 def _padded(of: IntArray, place: IntArray, n: int) -> IntArray:
     """Return the different places of each of `n` trajectories, one row each, and -1 where there are fewer."""
-    pairs = np.unique(np.stack([of, place], axis=1), axis=0)
+    pairs = np.stack([of, place], axis=1)[distinct_rows(of, place).first]
     count = np.bincount(pairs[:, 0], minlength=n)
     first = np.cumsum(count) - count
     found = np.full((n, int(count.max(initial=0))), -1)

@@ -46,6 +46,7 @@ _MOST = 1024
 """Trajectories of a class that are taken at once: larger classes are cut, so that nothing grows with their square."""
 
 _CROWD = 3  # times the people of a group, in which pieces look for one: they are of all lengths
+_LEAST_GAIN = 0.005  # share of all samples that a round must publish for another one to be worth its time
 _ROUNDS = 3  # a fourth finds next to nothing
 
 
@@ -201,9 +202,10 @@ class Knode(Method):
         # A second chance for what is in no group.  Before each round `tracks` are whole trajectories or pieces of them,
         # and `groups` has those that were put into groups, for the time that each group shares.  A round takes what
         # lies before and after this time as pieces of their own, with all that is in no group, and looks for groups
-        # of these.  It ends when there are too few people left for a group, or none is found; a round that finds one
-        # leaves fewer samples to the next.
-        while self.cut_off == "regroup" and len(groups.low):
+        # of these.  It ends when there are too few people left for a group, or when a round published next to nothing
+        # more; what a round publishes is not left to the next.
+        samples = int(tracks.length.sum())
+        while self.cut_off == "regroup" and done[-1].n_samples > _LEAST_GAIN * samples:
             tracks = tracks.rest(groups)
             if len(np.unique(tracks.owner)) < self.people:
                 break

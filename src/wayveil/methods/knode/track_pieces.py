@@ -140,6 +140,11 @@ class TrackPieces:
     low: IntArray
     high: IntArray
 
+    @property
+    def n_samples(self) -> int:
+        """How many samples of trajectories these are."""
+        return int((self.high - self.low + 1)[self.label].sum())
+
     @classmethod
     def join(cls, parts: Sequence[TrackPieces]) -> TrackPieces:
         """Return the pieces of several rounds, in the order of trajectories and of time."""

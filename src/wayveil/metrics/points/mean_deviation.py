@@ -15,6 +15,7 @@ from wayveil.metrics.movement import finite
 from wayveil.metrics.stats import LENGTHS, distribution
 from wayveil.metrics.visits.aligned import aligned_locations
 from wayveil.model import Chart, Score, Visits
+from wayveil.model.data.distinct_rows import distinct_rows
 from wayveil.model.numbers import count, measure, share
 
 __all__ = ["Deviation"]
@@ -124,8 +125,7 @@ def _kept(original: Visits, published: Visits) -> Any:
     before = original.location.astype(np.int64)
     after = place.astype(np.int64)
     if original.time_format == published.time_format:
-        rows = np.stack([np.concatenate([before, after]), np.concatenate([original.t, published.t])])
-        timed = np.unique(rows, axis=1, return_inverse=True)[1].ravel()
+        timed = distinct_rows(np.concatenate([before, after]), np.concatenate([original.t, published.t])).code
         kept = embedded(original.offsets.copy(), timed[: len(before)], published.offsets.copy(), timed[len(before) :])
         if int(kept.sum()) == published.n_visits:
             return kept

@@ -11,6 +11,7 @@ import numpy as np
 from wayveil.metrics.metric_base import OnRoutes
 from wayveil.metrics.roads.road_counts import aligned_roads
 from wayveil.model import Routes, Score
+from wayveil.model.data.distinct_rows import distinct_rows
 from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.model.numbers import count, share
 
@@ -52,8 +53,7 @@ class RoadsNotDriven(OnRoutes):
         real = published.owner[trajectory] >= 0
         # A person in a slice is one number, and with a road another.
         slices = np.concatenate([original.t_start, published.t_start])
-        pairs = np.stack([np.concatenate([original.owner, published.owner]), slices], axis=1)
-        who = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
+        who = distinct_rows(np.concatenate([original.owner, published.owner]), slices).code
         drove = who[: len(original)][trajectory_of_row(original.offsets)] * len(names) + original.road
         shown = who[len(original) :][trajectory] * len(names) + road
         not_driven = real & ~np.isin(shown, drove)

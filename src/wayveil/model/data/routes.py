@@ -12,6 +12,7 @@ from wayveil.errors import InputError
 from wayveil.model.checks import check_order
 from wayveil.model.data.coded import common_codes, same_names
 from wayveil.model.data.curve import z_curve
+from wayveil.model.data.distinct_rows import distinct_rows
 from wayveil.model.data.frame import Frame
 from wayveil.model.data.ragged import FloatArray, IntArray, frozen, offsets_of, trajectory_of_row
 from wayveil.model.data.times import TimeFormat
@@ -243,7 +244,7 @@ class Routes(Trajectories):
 
     def equal_columns(self) -> tuple[IntArray, tuple[IntArray, ...]]:
         """Return the roads, and with them the slice of time, which must be the same as well."""
-        slices = np.unique(np.stack(self.slices()), axis=1, return_inverse=True)[1].reshape(-1)
+        slices = distinct_rows(*self.slices()).code
         passage = slices[trajectory_of_row(self.offsets)] * len(self.network) + self.road
         # The kernel is compiled for arrays that can be written to, as methods give them, and need not be once more.
         return self.offsets.copy(), (passage,)

@@ -17,8 +17,8 @@ from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajector
 from wayveil.report.results_schema import MapData, MapLayer, MapMarks, MapSlice
 from wayveil.report.suppression import MIN_PEOPLE, count_people_by_code
 from wayveil.report.text.number_format import format_percent
-from wayveil.report.views.geometry import Frame, layer_of, network_lines, strokes_of
-from wayveil.report.views.slices import Slices, slices_of
+from wayveil.report.views.map_geometry import Frame, layer_of, network_lines, strokes_of
+from wayveil.report.views.time_slices import Slices, slices_of
 
 __all__ = ["map_view"]
 

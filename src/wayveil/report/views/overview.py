@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from wayveil.model import Chart, Data, Series
+from wayveil.model.data.distinct_rows import distinct_rows
 from wayveil.model.data.ragged import FloatArray, IntArray, trajectory_of_row
 from wayveil.report.suppression import MIN_PEOPLE
 from wayveil.report.views.equivalence_groups import alike
-from wayveil.report.views.slices import slices_of
 from wayveil.report.views.spatial import where
+from wayveil.report.views.time_slices import slices_of
 
 __all__ = ["balance", "views"]
 
@@ -120,8 +121,8 @@ def _group_sizes(after: Data, groups: IntArray) -> Chart | None:
     inside = groups >= 0
     if not inside.any():
         return None
-    pairs = np.unique(np.stack([groups[inside], after.owner[inside]]), axis=1)
-    _, sizes = np.unique(pairs[0], return_counts=True)
+    pairs = distinct_rows(groups[inside], after.owner[inside])
+    _, sizes = np.unique(groups[inside][pairs.first], return_counts=True)
     labels, (counts,) = _classes([sizes], _SIZES, int(sizes.max()), share=False)
     return Chart(
         title="How many people hide in a group",

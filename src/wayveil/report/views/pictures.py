@@ -9,7 +9,7 @@ from wayveil.model.data.ragged import IntArray
 from wayveil.report.results_schema import MapData
 from wayveil.report.views.map_view import map_view
 from wayveil.report.views.overview import views
-from wayveil.report.views.told_trips import ToldTrips, tell_trips
+from wayveil.report.views.trip_sentences import ToldTrips, tell_trips
 
 __all__ = ["Pictures", "make_pictures"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.model import Data
-from wayveil.report.views.geometry import evenly
+from wayveil.report.views.map_geometry import evenly
 
 __all__ = ["ToldTrips", "tell_trips"]
 
