@@ -159,9 +159,7 @@ def _slices(rows: Rows, columns: Columns, read: TrajectoryColumns) -> tuple[_Sli
     for name in ("t_start", "t_end"):
         values = rows.frame[str(columns.place[name])]
         if values.null_count() or values.ne_missing(values.gather(first).gather(read.trajectory)).any():
-            return None, (
-                f"Column '{name}' is not one time per trajectory and was left out with the other of its slice.",
-            )
+            return None, ("Columns 't_start' and 't_end' are not one time per trajectory and were left out.",)
         t, time_format, more = parse_times(rows, columns.place[name])
         ends.append(t[first])
         formats.append(time_format)
