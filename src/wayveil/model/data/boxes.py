@@ -103,6 +103,17 @@ class Boxes(Trajectories):
         """Return the sides of the boxes."""
         return BoxColumns(self.t_min, self.t_max, self.x_min, self.x_max, self.y_min, self.y_max)
 
+    def as_points(self) -> None:
+        """Return None: boxes are no points."""
+
+    def as_boxes(self) -> Self:
+        """Return the boxes themselves."""
+        return self
+
+    def of_declared_times(self) -> Self:
+        """Return the boxes that can be of a declared time: all, unless it is said which are."""
+        return self if self.declared is None else self.where(self.declared)
+
     def sites(self) -> Sites:
         """Return the sides of the boxes; how far data reach they do not show."""
         return Sites(sides=self.boxes()[2:], frame=self.frame)

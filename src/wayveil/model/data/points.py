@@ -87,6 +87,17 @@ class Points(Trajectories):
         """Return points as boxes without extent."""
         return BoxColumns(self.t, self.t, self.x, self.x, self.y, self.y)
 
+    def as_points(self) -> Self:
+        """Return the points themselves."""
+        return self
+
+    def as_boxes(self) -> None:
+        """Return None: points say where somebody was, not where somebody may have been."""
+
+    def of_declared_times(self) -> Self:
+        """Return all points: each can be of a declared time."""
+        return self
+
     def positions(self) -> tuple[FloatArray, FloatArray]:
         """Return x and y."""
         return self.x, self.y

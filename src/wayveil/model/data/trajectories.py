@@ -346,6 +346,14 @@ class Trajectories(ABC):
         """Return rows as boxes in time and the plane; None where they name places instead."""
         return None
 
+    def as_points(self) -> Any:
+        """Return the data if they are points, None for any other kind."""
+        return None
+
+    def as_boxes(self) -> Any:
+        """Return the data if they are boxes, None for any other kind."""
+        return None
+
     def sites(self) -> Sites | None:
         """Return the sites that rows are at; None where they have neither a name nor a position."""
         if len(self.code_columns) == 1:
