@@ -33,6 +33,7 @@ from wayveil.model.data.ragged import FloatArray, IntArray
 from wayveil.pipeline.blocks.memory import check_groups, check_growth, limit_of
 from wayveil.pipeline.blocks.plan import Keys, keys_of
 from wayveil.pipeline.blocks.task_files import load_data, load_value, save, save_data
+from wayveil.pipeline.folder.published_input import with_manifest
 from wayveil.pipeline.input import load, other_kind_error, prepare, read_options
 from wayveil.pipeline.plain_input import is_plain, plain_input
 from wayveil.recipe import catalog
@@ -159,7 +160,10 @@ def check_kind(spec: InputSpec, needed: tuple[str, ...] = ()) -> Any:
 
 def read_pieces(want: InputPlan, *, seed: int, scratch: Path, engine: Engine) -> Pieces:
     """Scatter, read and prepare a table on an engine; nobody ever holds all of it."""
-    spec = want.spec
+    spec, notes_before = with_manifest(want.spec)
+    if notes_before:
+        read = read_pieces(replace(want, spec=spec), seed=seed, scratch=scratch, engine=engine)
+        return replace(read, notes=(*notes_before, *read.notes))
     kind = want.kind
     if not is_plain(spec):
         folder = scratch / "converted"
