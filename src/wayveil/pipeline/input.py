@@ -46,7 +46,6 @@ from wayveil.model import (
     Sensitive,
     Taxonomy,
     TimeFormat,
-    Visits,
     concat,
     seconds_per_unit,
 )
@@ -440,11 +439,12 @@ def check_values(
 
 def check_places(data: Data, groups: Sensitive) -> None:
     """Refuse places of adversaries that have another place of the data which is alike and not theirs."""
-    if not isinstance(data, Visits):
+    named = data.places()
+    if named is None:
         return
     for name, wanted in groups:
         known = set(wanted)
-        others = [place for place in data.locations if place not in known]
+        others = [place for place in named.names if place not in known]
         for place, number in _alike(wanted, others):
             raise _spelling_error("The input", number, f"the place {place!r} of the adversary {name!r}")
 
