@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from wayveil.comparison.comparison_measures import ComparisonMeasures, choose_measures
@@ -56,7 +57,8 @@ def with_measures(recipe: Recipe) -> Recipe:
     if isinstance(measures, ComparisonMeasures):
         if _position(measures.attack, attacks) is None:
             # It is judged like the others: above the risk that the recipe accepts, not above the one of a comparison.
-            limits = [one.threshold for one in attacks if one.name == measures.attack.name]
+            same = [plain_parameters(one) for one in attacks if one.name == measures.attack.name]
+            limits = [Fraction(given["threshold"]) for given in same if "threshold" in given]
             attacks += set_limit((measures.attack,), limits[0] if limits else None)
         metrics += () if measures.metric in metrics else (measures.metric,)
     return recipe.model_copy(update={"attacks": attacks, "metrics": metrics})
