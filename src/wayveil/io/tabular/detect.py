@@ -67,7 +67,7 @@ def kind_of_table(table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = 
     if {"seq", "t_min", "t_max"} <= set(names):
         raise table.wrong(
             "this is a published table of boxes, of which no method makes another publication; wayveil verify, risk "
-            "and loss take the whole published folder."
+            "and utility take the whole published folder."
         )
     raise columns_error(
         table,
