@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from wayveil.engines import LocalEngine
-from wayveil.kernels.common import jit, warm
+from wayveil.kernels.common import code_cache, warm
 from wayveil.methods import METHODS, Kcl
 from wayveil.model import Visits, parameters_of
 from wayveil.pipeline import compile
