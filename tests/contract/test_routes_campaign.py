@@ -114,7 +114,7 @@ def check_one(seed: int) -> bool:
 
 
 def test_a_sample() -> None:
-    assert sum(check_one(seed) for seed in range(40)) >= 15
+    assert sum(check_one(seed) for seed in (*range(40), 1052)) >= 15  # 1052 plants a trajectory of nobody
 
 
 @pytest.mark.slow
