@@ -104,7 +104,7 @@ def grid(path: str | None, n_trips: int, spread: float, settings: dict[str, floa
         for noise in (5, 10, 20):
             points = drive(network, truth, when, period, noise, np.random.default_rng(period * 1000 + noise))
             cells = []
-            for step in (Match(**settings), Match(**settings, noise="auto")):
+            for step in (Match(**({"noise": 10.0} | settings)), Match(**settings)):
                 _, true, found, _, notes = shares(step, points, network, truth)
                 warned = "yes" if any(note.startswith("Warning") for note in notes) else "no"
                 cells += [f"{true:.1%}", f"{found:.1%}", warned]
