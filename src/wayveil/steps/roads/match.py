@@ -29,7 +29,7 @@ _USUAL_RADIUS_M = 50.0
 
 _USUAL_NOISE_M = 10.0
 _USUAL_COUNTS = 2.0  # as how many points of a trajectory the usual noise counts when its own is estimated
-_STEPS = (-3, 4)  # estimates are the usual noise times roots of two: 3.5, 5, 7, 10, 14, 20, 28 or 40 m
+_STEPS = (0, 4)  # estimates are the usual noise times roots of two, 10, 14, 20, 28 or 40 m: less finds no more roads
 _FIRST_STEP = 2
 _ROUNDS = 3
 _POINTS_OF_AN_ESTIMATE = 200
@@ -111,7 +111,7 @@ class Match(Step):
     - With "auto", the noise is 1.4826 times the median distance of points from the roads that they are matched to, as
       in the paper, but of each trajectory alone, in up to three rounds from 20 m on, from at most 200 points spread
       evenly over it.  A tenth is added, as the nearest road of a route is not always the one driven.  Few points say
-      little: 10 m count as two more of them, by squares.  The result is rounded to 3.5, 5, 7, 10, 14, 20, 28 or 40 m.
+      little: 10 m count as two more of them, by squares.  The result is rounded to 10, 14, 20, 28 or 40 m.
 
     A route has all roads on the way, also those without a point, so each road begins where the one before ends.  A road
     that is only touched by the first or the last point, at its node, is left out.  A part in which nobody moves along a
