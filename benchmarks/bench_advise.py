@@ -12,11 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import resource
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -25,6 +21,7 @@ import numpy as np
 import polars as pl
 
 import wayveil
+from bench import make_parser, print_cells, print_heads, print_machine, run_row
 from wayveil.commands.generate import generate
 
 DAY_S = 86_400
@@ -43,7 +40,7 @@ METHODS = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--budget", type=float, default=5.0, help="minutes")
     parser.add_argument("--kind", choices=KINDS, help="measure one kind in this process")
@@ -51,20 +48,17 @@ def main() -> None:
     if options.kind:
         print(json.dumps(measure(options.kind, options.rows, options.budget)))
         return
-    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores\n")
+    print_machine()
     rows = [in_fresh_process(options, kind) for kind in KINDS]
     heads = list(rows[0])
-    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
+    print_heads(heads)
     for row in rows:
-        print("| " + " | ".join(row[head] for head in heads) + " |")
+        print_cells(row[head] for head in heads)
 
 
 def in_fresh_process(options: argparse.Namespace, kind: str) -> dict[str, str]:
-    command = [sys.executable, __file__, f"--kind={kind}", f"--rows={options.rows}", f"--budget={options.budget}"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return json.loads(done.stdout)
+    row: dict = run_row(__file__, f"--kind={kind}", f"--rows={options.rows}", f"--budget={options.budget}")
+    return row
 
 
 def measure(kind: str, rows: int, budget: float) -> dict[str, str]:

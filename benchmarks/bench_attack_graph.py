@@ -13,16 +13,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
-import resource
-import subprocess
-import sys
 import time
 
 import numpy as np
 
-import wayveil
+from bench import make_parser, peak_gb, print_cells, print_heads, print_machine, run_row
 from wayveil.attacks.positions.graph_attack import GraphAttack
 from wayveil.engines import LocalEngine
 from wayveil.model import Boxes, Points
@@ -33,7 +28,7 @@ TOWN_M, STEP_M = 20_000, 60
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("--mixed", action="store_true")
     parser.add_argument("--raw", action="store_true")
     parser.add_argument("--row", type=int, help="measure one size in this process")
@@ -41,21 +36,17 @@ def main() -> None:
     if options.row:
         print(json.dumps(measure(options, options.row)))
         return
-    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores\n")
+    print_machine()
     rows = [in_fresh_process(options, n) for n in (SIZES[:3] if options.mixed else SIZES)]
     heads = list(rows[0])
-    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
+    print_heads(heads)
     for row in rows:
-        print("| " + " | ".join(row[head] for head in heads) + " |")
+        print_cells(row[head] for head in heads)
 
 
 def in_fresh_process(options: argparse.Namespace, n: int) -> dict[str, str]:
-    command = [sys.executable, __file__, f"--row={n}"]
-    command += ["--mixed"] * options.mixed + ["--raw"] * options.raw
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return json.loads(done.stdout)
+    row: dict[str, str] = run_row(__file__, f"--row={n}", *["--mixed"] * options.mixed, *["--raw"] * options.raw)
+    return row
 
 
 def measure(options: argparse.Namespace, n: int) -> dict[str, str]:
@@ -70,7 +61,7 @@ def measure(options: argparse.Namespace, n: int) -> dict[str, str]:
         "trajectories": f"{n:,}",
         "s": f"{seconds:.1f}",
         "CPU s": f"{busy:.1f}",
-        "peak GB": f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f}",
+        "peak GB": f"{peak_gb():.2f}",
         "candidates, mean": f"{found['mean_candidate_people']:.1f}",
         "fewest": f"{found['min_candidate_people']}",
         "probability, mean": f"{found['identity_mean']:.3f}",

@@ -15,18 +15,13 @@ not sensitive.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
-import platform
-import resource
-import subprocess
 import sys
 import time
 
 import numpy as np
 
-import wayveil
+from bench import make_parser, peak_gb, print_cells, print_heads, print_machine, run_row
 from wayveil.engines import LocalEngine
 from wayveil.methods.cast.cast import Cast
 from wayveil.verifiers import VERIFIERS
@@ -46,7 +41,7 @@ SERIES: dict[str, list[tuple[int, str, dict[str, str]]]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = make_parser(__doc__)
     parser.add_argument("series", nargs="?", default="quick", choices=[*SERIES, "one", "row"])
     parser.add_argument("row", nargs="*", help="trajectories, preset of errands")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
@@ -56,17 +51,14 @@ def main() -> None:
         print(json.dumps(measure(method_of(given), int(options.row[0]), options.row[1])))
         return
     rows = SERIES.get(options.series) or [(int(options.row[0]), options.row[1], {})]
-    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores\n")
-    print("| data | parameters | " + " | ".join(HEADS) + " |\n|" + "---|" * (len(HEADS) + 2))
+    print_machine()
+    print_heads(["data", "parameters", *HEADS])
     for trajectories, preset, parameters in rows:
         asked = {"c": "0.3", "m": "15", **given, **parameters}
         settings = [f"--set={name}={value}" for name, value in asked.items()]
-        command = [sys.executable, __file__, "row", str(trajectories), preset, *settings]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(done.stderr)
+        answer = run_row(__file__, "row", str(trajectories), preset, *settings)
         words = " ".join(f"{name}={value}" for name, value in asked.items())
-        print("| " + " | ".join([preset, words, *json.loads(done.stdout)]) + " |", flush=True)
+        print_cells([preset, words, *answer])
 
 
 def method_of(given: dict[str, str]) -> Cast:
@@ -77,7 +69,7 @@ def measure(method: Cast, trajectories: int, preset: str) -> list[str]:
     """Run one row in this process."""
     run_and_verify(Cast(c=method.c, m=2, distance=method.distance), 200, preset)  # compiles
     seconds, facts = run_and_verify(method, trajectories, preset)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    peak = peak_gb()
     return [
         f"{trajectories:,}", f"{seconds[0]:.1f}", f"{seconds[1]:.1f}", f"{peak:.1f}", f"{facts['classes']:,}",
         f"{facts['trajectories cut']:,}", f"{facts['trajectories suppressed']:,}",

@@ -14,10 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
-import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -26,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-import wayveil
+from bench import Clock, make_parser, peak_gb, print_cells, print_heads, print_machine, run_row
 from wayveil.engines import LocalEngine
 from wayveil.io import read_published, read_visits, write_published, write_visits
 from wayveil.methods.gsup.gsup import Gsup
@@ -43,7 +39,7 @@ SERIES = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("series", nargs="?", default="quick", choices=[*SERIES, "one", "row"])
     parser.add_argument("row", nargs="*", help="workload, trajectories, places")
     parser.add_argument("--p", default="0.5")
@@ -55,21 +51,16 @@ def main() -> None:
         print(json.dumps(measure(options, options.row[0], int(options.row[1]), int(options.row[2]))))
         return
     rows = [tuple(options.row)] if options.series == "one" else SERIES[options.series]
-    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, ", end="")
-    print(f"p={options.p} adversaries={options.adversaries} mode={options.mode} times={options.times}\n")
+    print_machine(f"p={options.p} adversaries={options.adversaries} mode={options.mode} times={options.times}")
     heads = ("workload", "trajectories", "places", "visits", *PHASES, "total s", "cpu s", "peak GB", "visits lost")
-    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
+    print_heads(heads)
     for workload, records, places in rows:
         print_row(in_fresh_process(options, workload, records, places))
 
 
 def in_fresh_process(options: argparse.Namespace, *row: object) -> dict:
     settings = [f"--{name}={getattr(options, name)}" for name in ("p", "adversaries", "mode", "times")]
-    command = [sys.executable, __file__, "row", *map(str, row), *settings]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return json.loads(done.stdout)
+    return run_row(__file__, "row", *row, *settings)
 
 
 def print_row(row: dict) -> None:
@@ -77,7 +68,7 @@ def print_row(row: dict) -> None:
     total = f"**{sum(row['seconds'].values()):.1f}**"
     cells = [row["workload"], f"{row['records']:,}", f"{row['places']:,}", f"{row['visits']:,}", *seconds, total]
     cells += [f"{row['cpu']:.1f}", f"{row['peak_gb']:.1f}", f"{row['loss']:.1%}"]
-    print("| " + " | ".join(cells) + " |", flush=True)
+    print_cells(cells)
 
 
 def measure(options: argparse.Namespace, workload: str, records: int, places: int) -> dict:
@@ -101,38 +92,32 @@ def deal(data: Visits, adversaries: int) -> dict[str, list[str]]:
 
 
 def publish(method: Gsup, raw: Path, folder: Path) -> dict:
-    seconds = dict.fromkeys(PHASES, 0.0)
-    last = ["read", time.perf_counter()]
-
-    def enter(phase: str) -> None:
-        now = time.perf_counter()
-        seconds[last[0]] += now - last[1]
-        last[:] = [phase, now]
+    clock = Clock(PHASES)
 
     def progress(step: str, done: int = 0, total: int | None = None) -> None:
-        enter("find" if "finding" in step else "suppress")
+        clock.enter("find" if "finding" in step else "suppress")
 
     data = read_visits(raw).data
-    enter("prepare")
+    clock.enter("prepare")
     cpu = time.process_time()
     result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(progress=progress))
     cpu = time.process_time() - cpu
-    enter("write")
+    clock.enter("write")
     public = folder / "published.parquet"
     write_published(result.data, public, key=bytes([2]) * 32)
-    enter("verify")
+    clock.enter("verify")
     loaded = read_published(
         public, time_format=result.data.time_format, attributes=list(data.attributes), owners="declared"
     )
     verdict = VERIFIERS["BreachBound"](loaded.data, method.claim)
-    enter("read")
+    clock.enter("read")
     if not verdict.holds:
         sys.exit(f"the verdict failed: {verdict.reason}")
     return {
         "visits": data.n_visits,
-        "seconds": seconds,
+        "seconds": clock.seconds,
         "cpu": cpu,
-        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+        "peak_gb": peak_gb(),
         "loss": 1 - result.data.n_visits / data.n_visits,
     }
 

@@ -14,12 +14,7 @@ least k people, of the change of their number over it.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
-import platform
-import resource
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -28,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-import wayveil
+from bench import make_parser, peak_gb, print_cells, print_heads, print_machine, run_row
 from wayveil.engines import LocalEngine
 from wayveil.methods.icba.icba import Icba
 from wayveil.model import Routes
@@ -45,7 +40,7 @@ SERIES: dict[str, list[tuple[int, float, dict[str, str]]]] = {
 
 
 def main(make: Callable[..., Any], series: dict[str, list[tuple[int, float, dict[str, str]]]], file: str) -> None:
-    parser = argparse.ArgumentParser()
+    parser = make_parser(__doc__)
     parser.add_argument("series", nargs="?", default="quick", choices=[*series, "one", "row"])
     parser.add_argument("row", nargs="*", help="trips, share of random turns")
     parser.add_argument("--k", type=int, default=10)
@@ -56,17 +51,14 @@ def main(make: Callable[..., Any], series: dict[str, list[tuple[int, float, dict
         print(json.dumps(measure(make(k=options.k, **given), int(options.row[0]), float(options.row[1]))))
         return
     rows = series.get(options.series) or [(int(options.row[0]), float(options.row[1]), {})]
-    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, k={options.k}\n")
-    print("| parameters | " + " | ".join(HEADS) + " |\n|" + "---|" * (len(HEADS) + 1))
+    print_machine(f"k={options.k}")
+    print_heads(["parameters", *HEADS])
     for trips, turns, parameters in rows:
         asked = {**given, **parameters}
         settings = [f"--set={name}={value}" for name, value in asked.items()]
-        command = [sys.executable, file, "row", str(trips), str(turns), f"--k={options.k}", *settings]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(done.stderr)
+        answer = run_row(file, "row", str(trips), str(turns), f"--k={options.k}", *settings)
         words = " ".join(f"{name}={value}" for name, value in asked.items())
-        print("| " + " | ".join([words, *json.loads(done.stdout)]) + " |", flush=True)
+        print_cells([words, *answer])
 
 
 def measure(method: Any, trips: int, turns: float) -> list[str]:
@@ -80,7 +72,7 @@ def measure(method: Any, trips: int, turns: float) -> list[str]:
     end = time.perf_counter()
     if not verdict.holds:
         sys.exit(f"the verdict failed: {verdict.reason}")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    peak = peak_gb()
     left_out = made.facts["parts left out"] / max(1, made.facts["parts"])
     return [
         f"{trips:,}", f"{turns:g}", f"{n_distinct(data):,}", f"{middle - begin:.1f}", f"{end - middle:.1f}",

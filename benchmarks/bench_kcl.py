@@ -12,20 +12,14 @@ before the clock starts.  The last two series are those of Figure 5 of the paper
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import platform
-import resource
-import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-import wayveil
+from bench import Clock, make_parser, peak_gb, run_series
 from wayveil.engines import LocalEngine
 from wayveil.io import read_published, read_visits, write_published, write_visits
 from wayveil.methods import Kcl
@@ -41,44 +35,34 @@ SERIES = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("series", nargs="?", default="quick", choices=[*SERIES, "one", "row"])
-    parser.add_argument("row", nargs="*", help="workload, records, places")
+    parser = make_parser(__doc__)
     parser.add_argument("--k", type=int, default=30)
     parser.add_argument("--c", default="0.6")
     parser.add_argument("--l", default="3")
     parser.add_argument("--suppression", default="local")
     parser.add_argument("--preserve", default="instances")
     parser.add_argument("--min-support", type=int, default=800)
-    options = parser.parse_args()
-    if options.series == "row":
-        print(json.dumps(measure(options, options.row[0], int(options.row[1]), int(options.row[2]))))
-        return
-    rows = [tuple(options.row)] if options.series == "one" else SERIES[options.series]
-    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, ", end="")
-    print(f"k={options.k} c={options.c} l={options.l} suppression={options.suppression} preserve={options.preserve}\n")
     heads = ("workload", "records", "doublets", "visits", *PHASES, "total s", "peak GB", "threats", "visits lost")
-    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
-    for workload, records, places in rows:
-        print_row(in_fresh_process(options, workload, records, places))
+    run_series(
+        __file__,
+        parser,
+        SERIES,
+        row_help="workload, records, places",
+        heads=heads,
+        measure=lambda options, workload, n, places: measure(options, workload, int(n), int(places)),
+        cells=list_cells,
+        settings=lambda options: (
+            f"k={options.k} c={options.c} l={options.l} suppression={options.suppression} preserve={options.preserve}"
+        ),
+    )
 
 
-def in_fresh_process(options: argparse.Namespace, *row: object) -> dict:
-    names = ("k", "c", "l", "suppression", "preserve", "min_support")
-    settings = [f"--{name.replace('_', '-')}={getattr(options, name)}" for name in names]
-    command = [sys.executable, __file__, "row", *map(str, row), *settings]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return json.loads(done.stdout)
-
-
-def print_row(row: dict) -> None:
+def list_cells(row: dict) -> list[str]:
     seconds = [f"{row['seconds'][phase]:.1f}" for phase in PHASES]
     total = f"**{sum(row['seconds'].values()):.1f}**"
     cells = [row["workload"], f"{row['records']:,}", f"{row['doublets']:,}", f"{row['visits']:,}", *seconds, total]
     cells += [f"{row['peak_gb']:.1f}", f"{row['threats']:,}", f"{row['loss']:.1%}"]
-    print("| " + " | ".join(cells) + " |", flush=True)
+    return cells
 
 
 def measure(options: argparse.Namespace, workload: str, records: int, places: int) -> dict:
@@ -102,34 +86,28 @@ def measure(options: argparse.Namespace, workload: str, records: int, places: in
 
 
 def publish(method: Kcl, raw: Path, folder: Path) -> dict:
-    seconds = dict.fromkeys(PHASES, 0.0)
-    last = ["read", time.perf_counter()]
-
-    def enter(phase: str) -> None:
-        now = time.perf_counter()
-        seconds[last[0]] += now - last[1]
-        last[:] = [phase, now]
+    clock = Clock(PHASES)
 
     def progress(step: str, done: int = 0, total: int | None = None) -> None:
-        enter("find" if "finding" in step else "suppress")
+        clock.enter("find" if "finding" in step else "suppress")
 
     data = read_visits(raw).data
-    enter("prepare")
+    clock.enter("prepare")
     result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(progress=progress))
-    enter("write")
+    clock.enter("write")
     public = folder / "published.parquet"
     write_published(result.data, public, key=bytes([2]) * 32)
-    enter("verify")
+    clock.enter("verify")
     attributes = [name for name in data.attributes]
     loaded = read_published(public, time_format=data.time_format, attributes=attributes, owners="declared")
     verdict = VERIFIERS["KCL"](loaded.data, method.claim)
-    enter("read")
+    clock.enter("read")
     if not verdict.holds:
         sys.exit(f"the verdict failed: {verdict.reason}")
     return {
         "visits": data.n_visits,
-        "seconds": seconds,
-        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+        "seconds": clock.seconds,
+        "peak_gb": peak_gb(),
         "threats": result.facts["minimal violating sequences"],
         "loss": 1 - result.data.n_visits / data.n_visits,
     }

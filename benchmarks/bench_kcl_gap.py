@@ -10,7 +10,6 @@ occurs.  Everybody has one trajectory.  A table that is not solved to the end is
 
 from __future__ import annotations
 
-import argparse
 import random
 from fractions import Fraction
 from itertools import combinations
@@ -19,6 +18,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
+from bench import make_parser
 from wayveil.engines import LocalEngine
 from wayveil.methods import Kcl
 from wayveil.model import Visits
@@ -35,7 +35,7 @@ WAYS: dict[str, dict[str, object]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("--tables", type=int, default=10)
     parser.add_argument("--people", type=int, default=14)
     parser.add_argument("--k", type=int, default=3)

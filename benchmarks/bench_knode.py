@@ -13,18 +13,12 @@ phases, which a busy machine changes less.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import platform
-import resource
-import subprocess
 import sys
 import time
 
 import numpy as np
 
-import wayveil
+from bench import Clock, make_parser, peak_gb, run_series
 from wayveil.engines import LocalEngine
 from wayveil.kernels.knode.greedy_partition import partition
 from wayveil.kernels.knode.group_boxes import Tracks
@@ -44,17 +38,8 @@ WINDOW_S = 20
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("series", nargs="?", default="oldenburg", choices=[*SERIES, "one", "row"])
-    parser.add_argument("row", nargs="*", help="trajectories, classes, k, variant")
+    parser = make_parser(__doc__)
     parser.add_argument("--network", default="generated", help="path of a network without .cnode.txt and .cedge.txt")
-    options = parser.parse_args()
-    if options.series == "row":
-        trajectories, classes, k, variant = options.row
-        print(json.dumps(measure(options.network, int(trajectories), int(classes), int(k), variant)))
-        return
-    rows = [tuple(options.row)] if options.series == "one" else SERIES[options.series]
-    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores\n")
     heads = (
         "trajectories",
         "points",
@@ -68,25 +53,23 @@ def main() -> None:
         "partition",
         "peak GB",
     )
-    print("| " + " | ".join([*heads, "success", "loss"]) + " |\n|" + "---|" * (len(heads) + 2))
-    for row in rows:
-        print_row(in_fresh_process(options.network, *row))
+    run_series(
+        __file__,
+        parser,
+        SERIES,
+        row_help="trajectories, classes, k, variant",
+        heads=[*heads, "success", "loss"],
+        measure=lambda options, n, classes, k, variant: measure(options.network, int(n), int(classes), int(k), variant),
+        cells=list_cells,
+    )
 
 
-def in_fresh_process(network: str, *row: object) -> dict:
-    command = [sys.executable, __file__, "row", *map(str, row), f"--network={network}"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return json.loads(done.stdout)
-
-
-def print_row(row: dict) -> None:
+def list_cells(row: dict) -> list[str]:
     seconds = [f"{row['seconds'][phase]:.1f}" for phase in PHASES]
     alone = [f"{value:.1f}" if value is not None else "" for value in (row["graph"], row["partition"])]
     cells = [f"{row['trajectories']:,}", f"{row['points']:,}", str(row["classes"]), str(row["k"]), row["variant"]]
     cells += [*seconds, f"**{sum(row['seconds'].values()):.1f}**", f"{row['cpu']:.1f}", *alone, f"{row['peak_gb']:.1f}"]
-    print("| " + " | ".join([*cells, f"{row['success']:.1%}", f"{row['loss']:.4f}"]) + " |", flush=True)
+    return [*cells, f"{row['success']:.1%}", f"{row['loss']:.4f}"]
 
 
 def movers(network: str, trajectories: int, classes: int, seed: int = 1) -> Points:
@@ -105,21 +88,16 @@ def measure(network: str, trajectories: int, classes: int, k: int, variant: str)
     small = movers("generated", 40, 1)
     Knode(k=2, window="10min", variant=variant).run(small, rng=np.random.default_rng(0), engine=LocalEngine())
     data = movers(network, trajectories, classes)
-    seconds = dict.fromkeys(PHASES, 0.0)
-    last, cpu = ["classes", time.perf_counter()], time.process_time()
-
-    def enter(phase: str) -> None:
-        now = time.perf_counter()
-        seconds[last[0]] += now - last[1]
-        last[:] = [phase, now]
+    clock = Clock(PHASES)
+    cpu = time.process_time()
 
     def progress(step: str, done: int = 0, total: int | None = None) -> None:
-        enter("group" if "grouping" in step else "boxes" if "boxes" in step else "classes")
+        clock.enter("group" if "grouping" in step else "boxes" if "boxes" in step else "classes")
 
     result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(progress=progress))
-    enter("verify")
+    clock.enter("verify")
     verdict = check_kanonymity(result.data, method.claim, original=data)
-    enter("verify")
+    clock.enter("verify")
     cpu = time.process_time() - cpu
     if not verdict.holds:
         sys.exit(verdict.reason)
@@ -127,9 +105,10 @@ def measure(network: str, trajectories: int, classes: int, k: int, variant: str)
     return {
         "trajectories": len(data), "points": data.n_rows, "classes": result.facts["classes"], "k": k,
         "variant": variant,
-        "seconds": seconds, "cpu": cpu, "graph": graph, "partition": cut, "success": result.facts["success ratio"],
+        "seconds": clock.seconds, "cpu": cpu, "graph": graph, "partition": cut,
+        "success": result.facts["success ratio"],
         "loss": result.facts["information loss per sample"],
-        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "peak_gb": peak_gb(),
     }  # fmt: skip
 
 

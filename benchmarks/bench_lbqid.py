@@ -11,16 +11,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
-import resource
-import subprocess
-import sys
 import time
 
 import numpy as np
 
-import wayveil
+from bench import make_parser, peak_gb, print_cells, print_heads, print_machine, run_row
 from wayveil.attacks.positions.lbqid import Lbqid
 from wayveil.engines import LocalEngine
 from wayveil.model import Boxes, Points
@@ -32,27 +27,24 @@ PATTERN = "0,0,10000,20000 06:00-08:00; 10000,0,20000,20000 08:00-12:00; 0,0,100
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("--raw", action="store_true")
     parser.add_argument("--row", type=int, help="measure one size in this process")
     options = parser.parse_args()
     if options.row:
         print(json.dumps(measure(options, options.row)))
         return
-    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores\n")
+    print_machine()
     rows = [in_fresh_process(options, n) for n in SIZES]
     heads = list(rows[0])
-    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
+    print_heads(heads)
     for row in rows:
-        print("| " + " | ".join(row[head] for head in heads) + " |")
+        print_cells(row[head] for head in heads)
 
 
 def in_fresh_process(options: argparse.Namespace, n: int) -> dict[str, str]:
-    command = [sys.executable, __file__, f"--row={n}"] + ["--raw"] * options.raw
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return json.loads(done.stdout)
+    row: dict[str, str] = run_row(__file__, f"--row={n}", *["--raw"] * options.raw)
+    return row
 
 
 def measure(options: argparse.Namespace, n: int) -> dict[str, str]:
@@ -68,7 +60,7 @@ def measure(options: argparse.Namespace, n: int) -> dict[str, str]:
         "samples": f"{truth.n_rows:,}",
         "s": f"{seconds:.1f}",
         "CPU s": f"{busy:.1f}",
-        "peak GB": f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f}",
+        "peak GB": f"{peak_gb():.2f}",
         "follow the habit": f"{found['users_matched']:,}",
         "without 5-anonymity": f"{found['users_exposed']:,}",
         "witnesses, mean": f"{found['mean_witness_people']:.1f}",

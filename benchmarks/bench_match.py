@@ -30,9 +30,6 @@ missing plus the length that is wrong, over the true length.  The kernels are co
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -42,7 +39,7 @@ import polars as pl
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
-import wayveil
+from bench import make_parser, print_cells, print_machine
 from wayveil.io import read_network, write_network
 from wayveil.model import Frame, Points, RoadNetwork, Routes
 from wayveil.model.data.ragged import offsets_of
@@ -53,7 +50,7 @@ HEADS = ("points", "cut at", "found", "true", "found, length", "true, length", "
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("series", choices=["oldenburg", "grid", "oberfranken", "lines"])
     parser.add_argument(
         "--network", help="oldenburg: the files without .cnode.txt and .cedge.txt; grid: a road network"
@@ -72,7 +69,7 @@ def main() -> None:
         write_network(network_of_lines(texts, Frame.for_degrees(ends[:, 0], ends[:, 1]), False)[0], options.out)
         return
     settings = {name: float(value) for name, value in (text.split("=") for text in options.settings)}
-    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, {settings}\n")
+    print_machine(settings)
     if options.series == "oldenburg":
         oldenburg(options.network, options.trips, settings)
     elif options.series == "grid":
@@ -158,7 +155,7 @@ def oberfranken(folder: Path, settings: dict[str, float]) -> None:
                     step = Match(**({"noise": noise} | settings))
                     cells = [f"{len(network):,} " + ("driven" if driven else "two-way")]
                     cells += ["raw" if used is points else "clean", f"{period or 'all'}", f"{step.noise:g}"]
-                    print("| " + " | ".join(cells + measure(step, sparse, network, truth)) + " |", flush=True)
+                    print_cells(cells + measure(step, sparse, network, truth))
 
 
 def measure(step: Match, points: Points, network: RoadNetwork, truth: list[list[int]]) -> list[str]:

@@ -24,6 +24,7 @@ import numpy as np
 import polars as pl
 
 import wayveil
+from bench import make_parser, print_heads
 from wayveil.pipeline.blocks.memory import parse_size
 
 POINTS, FLOWS, PEOPLE_AT_ONCE = 100, 4_000, 20_000
@@ -40,7 +41,7 @@ sys.exit(code)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("millions", nargs="*", type=int, default=[5], help="points, in millions")
     parser.add_argument("--limit", default="600MB")
     parser.add_argument("--method", choices=METHODS, default="w4m")
@@ -51,7 +52,7 @@ def main() -> None:
         f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, {options.method}\n"
     )
     heads = ("input", "points", "limit", "publish: memory", "time", "verify: memory", "time")
-    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
+    print_heads(heads)
     for millions in options.millions:
         with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
             print("| " + " | ".join(row(options, millions, Path(folder))) + " |", flush=True)

@@ -11,13 +11,10 @@ nor attack what they publish.  For other sizes there is no figure and no ratio.
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
 import tempfile
 from pathlib import Path
 
-import wayveil
+from bench import make_parser, print_machine
 from bench_publish import run
 from wayveil.commands.generate import generate
 
@@ -31,10 +28,10 @@ POINTS = 50
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("--trajectories", type=int, default=MEASURED)
     options = parser.parse_args()
-    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores\n")
+    print_machine()
     print(f"| program | {options.trajectories:,} trajectories of {POINTS} points, cpu s | times as long as nwa, w4m |")
     print("|---|---|---|")
     ours = {}

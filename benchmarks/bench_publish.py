@@ -11,16 +11,14 @@ what came compiled with the package is still there, everything else is compiled.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import platform
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-import wayveil
+from bench import make_parser, print_machine
 from wayveil.commands.generate import generate
 
 POINTS = "network_movers", lambda rows: {"objects": max(rows // 31, 10), "trips": 1, "duration": "30min",
@@ -46,12 +44,12 @@ PHASES = ("read and prepare", "compile kernels", "run the method", "write and re
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("--rows", type=int, default=5_000)
     parser.add_argument("--method", choices=["demo", *METHODS], action="append")
     parser.add_argument("--warm", action="store_true", help="only with a full cache")
     options = parser.parse_args()
-    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores\n")
+    print_machine()
     print(f"| publish | cache | cpu s | peak MB | {' | '.join(PHASES)} |")
     print(f"|---|---|---|---|{'---|' * len(PHASES)}")
     for name in options.method or ("demo", *METHODS):

@@ -13,24 +13,20 @@ all phases.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
-import platform
-import resource
-import subprocess
 import sys
 import time
 
 import numpy as np
 
-import wayveil
+from bench import Clock, make_parser, peak_gb, print_cells, print_heads, print_machine, run_row
 from wayveil.engines import LocalEngine
 from wayveil.methods.qid.qid import Qid
 from wayveil.model import MethodResult, Points
 from wayveil.steps.points.mark import Mark
 from wayveil.workloads.network_movers import NetworkMovers
 
+STEPS = {"finding": "candidates", "forming": "groups", "making": "mutual", "drawing": "boxes"}
 PHASES = ("candidates", "groups", "mutual", "boxes", "verify")
 SERIES = {
     "quick": [
@@ -43,7 +39,7 @@ SERIES = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("series", nargs="?", default="quick", choices=[*SERIES, "one", "row"])
     parser.add_argument("row", nargs="*", help="trajectories, known samples, k, algorithm, selection, symmetrise")
     parser.add_argument("--no-verify", action="store_true", help="measure the method alone")
@@ -54,20 +50,17 @@ def main() -> None:
         print(json.dumps(measure(int(n), int(known), method, not options.no_verify)))
         return
     rows = [tuple(options.row)] if options.series == "one" else SERIES[options.series]
-    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores\n")
+    print_machine()
     heads = ["trajectories", "points", "known", "k", "algorithm", "selection", "mutual?", *PHASES, "total s", "cpu s"]
     heads += ["peak GB", "left out", "cells per box", "largest class", "loss"]
-    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
+    print_heads(heads)
     for row in rows:
         print_row(row, in_fresh_process(row, options.no_verify))
 
 
 def in_fresh_process(row: tuple[object, ...], no_verify: bool) -> dict:
-    command = [sys.executable, __file__, "row", *map(str, row), *["--no-verify"] * no_verify]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return json.loads(done.stdout)
+    row: dict = run_row(__file__, "row", *row, *["--no-verify"] * no_verify)
+    return row
 
 
 def print_row(row: tuple[object, ...], found: dict) -> None:
@@ -80,7 +73,7 @@ def print_row(row: tuple[object, ...], found: dict) -> None:
         f"{facts['trajectories in the largest class of a time']:,}",
         f"{facts['information loss per sample']:.3f}",
     ]
-    print("| " + " | ".join(cells) + " |", flush=True)
+    print_cells(cells)
 
 
 def movers(n: int, known: int, seed: int = 1) -> Points:
@@ -95,28 +88,19 @@ def measure(n: int, known: int, method: Qid, verify: bool) -> dict:
     small = movers(40, known)
     method.run(small, rng=np.random.default_rng(0), engine=LocalEngine())
     data = movers(n, known)
-    seconds = dict.fromkeys(PHASES, 0.0)
-    last, cpu = ["candidates", time.perf_counter()], time.process_time()
-
-    def enter(phase: str) -> None:
-        now = time.perf_counter()
-        seconds[last[0]] += now - last[1]
-        last[:] = [phase, now]
-
-    def progress(step: str, done: int = 0, total: int | None = None) -> None:
-        enter({"finding": "candidates", "forming": "groups", "making": "mutual", "drawing": "boxes"}[step.split()[0]])
-
-    result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(progress=progress))
-    enter("verify")
+    clock = Clock(PHASES, STEPS)
+    cpu = time.process_time()
+    result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(progress=clock.progress))
+    clock.enter("verify")
     if verify:
         judge(result, data)
-    enter("verify")
+    clock.enter("verify")
     return {
         "points": data.n_rows,
-        "seconds": seconds,
+        "seconds": clock.seconds,
         "cpu": time.process_time() - cpu,
         "facts": dict(result.facts),
-        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "peak_gb": peak_gb(),
     }
 
 

@@ -12,17 +12,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
-import resource
-import subprocess
-import sys
 import time
 from typing import Any
 
 import numpy as np
 
-import wayveil
+from bench import make_parser, peak_gb, print_cells, print_heads, print_machine, run_row
 from wayveil.metrics.boxes.box_loss import BoxLoss
 from wayveil.metrics.flows import OdMatrix
 from wayveil.metrics.points.distortion import Distortion
@@ -36,7 +31,7 @@ TOWN_M, STEP_M, MOVED_M = 20_000, 60, 50.0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("--kind", default="points", choices=["points", "regions"])
     parser.add_argument("--queries", type=int, default=1000)
     parser.add_argument("--others", action="store_true")
@@ -45,21 +40,18 @@ def main() -> None:
     if options.row:
         print(json.dumps(measure(options, options.row)))
         return
-    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, ", end="")
-    print(f"{options.queries} queries, published as {options.kind}\n")
+    print_machine(f"{options.queries} queries, published as {options.kind}")
     rows = [in_fresh_process(options, n) for n in SIZES]
     heads = list(rows[0])
-    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
+    print_heads(heads)
     for row in rows:
-        print("| " + " | ".join(row[head] for head in heads) + " |")
+        print_cells(row[head] for head in heads)
 
 
 def in_fresh_process(options: argparse.Namespace, n: int) -> dict[str, str]:
-    command = [sys.executable, __file__, f"--kind={options.kind}", f"--queries={options.queries}", f"--row={n}"]
-    done = subprocess.run(command + ["--others"] * options.others, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return json.loads(done.stdout)
+    words = [f"--kind={options.kind}", f"--queries={options.queries}", f"--row={n}", *["--others"] * options.others]
+    row: dict[str, str] = run_row(__file__, *words)
+    return row
 
 
 def measure(options: argparse.Namespace, n: int) -> dict[str, str]:
@@ -80,7 +72,7 @@ def measure(options: argparse.Namespace, n: int) -> dict[str, str]:
             error = found[f"{kind}_inside_average_error"]
             row[f"{kind} inside"] = f"{found[f'{kind}_inside_average_count_before']:.2f}"
             row["error" if kind == "possibly" else "its error"] = "–" if error is None else f"{error:.1%}"
-    row["peak GB"] = f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f}"
+    row["peak GB"] = f"{peak_gb():.2f}"
     return row
 
 

@@ -8,7 +8,6 @@ Limits that it holds: the report below 5 MB, opened with its maps in under 3 s; 
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import tempfile
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import sync_playwright
 
+from bench import make_parser
 from wayveil.model import KDelta, Verdict
 from wayveil.report.report import ReportContext, render_report
 from wayveil.report.views.pictures import make_pictures
@@ -27,7 +27,7 @@ MOST_S = 3.0
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("--objects", type=int, default=2500, help="people, with two trips each")
     arguments = parser.parse_args()
     data = WORKLOADS["network_movers"](objects=arguments.objects, trips=2).generate(rng=np.random.default_rng(1))

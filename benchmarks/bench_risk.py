@@ -10,16 +10,12 @@ The kernels are compiled before the clock starts, on a hundredth of the data.  T
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
-import resource
 import time
 from typing import Any
 
 import numpy as np
 
-import wayveil
+from bench import make_parser, peak_gb, print_machine
 from wayveil.attacks import ATTACKS
 from wayveil.engines import LocalEngine
 from wayveil.model import parameters_of
@@ -35,11 +31,11 @@ MAKE = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--kind", choices=[*MAKE], action="append")
     options = parser.parse_args()
-    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores\n")
+    print_machine()
     print("| data | attack | people | drawn | seconds |\n|---|---|---|---|---|")
     for kind in options.kind or MAKE:
         small, data = (
@@ -55,7 +51,7 @@ def main() -> None:
                 total += took
                 print(f"| {kind} | {name} | {found.victims:,} | {'yes' if found.sampled else 'no'} | {took:.1f} |")
         print(f"| {kind} | all, {data.n_rows:,} rows of {data.n_owners:,} people | | | {total:.1f} |")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    peak = peak_gb()
     print(f"\npeak memory {peak:.1f} GB")
 
 

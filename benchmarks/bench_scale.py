@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import resource
 import shutil
 import subprocess
@@ -28,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-import wayveil
+from bench import make_parser, print_cells, print_heads, print_machine
 from wayveil.io import write_points, write_visits
 from wayveil.model import Points, Visits
 from wayveil.pipeline.publish import publish
@@ -41,7 +39,7 @@ SENSITIVE = {"fare": ["disability", "patient-transport", "social-assistance"]}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__)
     parser.add_argument("sizes", nargs="*", type=int, default=[100_000])
     parser.add_argument("--method", choices=("kcl", "nwa"), default="kcl")
     parser.add_argument("--ways", default=",".join(WAYS))
@@ -52,10 +50,9 @@ def main() -> None:
     if options.one:
         print(json.dumps(measure(options, *options.one)))
         return
-    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, ", end="")
-    print(f"{options.method}, blocks of {options.block_rows:,} rows\n")
+    print_machine(f"{options.method}, blocks of {options.block_rows:,} rows")
     heads = ("objects", "rows", "way", "read s", "method s", "verify s", "total s", "driver GB", "worker GB", "lost %")
-    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
+    print_heads(heads)
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
         table = generate(options.method, 2_000, Path(folder, "small"))
         for way in options.ways.split(","):
@@ -64,7 +61,7 @@ def main() -> None:
             table = generate(options.method, size, Path(folder, "data"))
             for way in options.ways.split(","):
                 row = run(options, table, way, Path(folder, "out"))
-                print("| " + " | ".join([f"{size:,}", *row]) + " |", flush=True)
+                print_cells([f"{size:,}", *row])
             shutil.rmtree(table)
 
 

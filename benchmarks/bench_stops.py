@@ -13,11 +13,11 @@ that were measured with its version 1.4.2, 100 trips and seed 1.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 
 import numpy as np
 
+from bench import make_parser
 from wayveil.model import Points
 from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.steps.places.stop_finding import FindStops
@@ -34,7 +34,7 @@ Spans = list[list[tuple[int, int]]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = make_parser(__doc__)
     parser.add_argument("--days", type=int, default=100, help="trips of each scene")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

@@ -12,18 +12,12 @@ busy machine changes less.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import platform
-import resource
-import subprocess
 import sys
 import time
 
 import numpy as np
 
-import wayveil
+from bench import Clock, make_parser, peak_gb, run_series
 from wayveil.engines import LocalEngine
 from wayveil.methods.tga.tga import Tga
 from wayveil.model import Points
@@ -42,17 +36,8 @@ SERIES = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("series", nargs="?", default="quick", choices=[*SERIES, "one", "row"])
-    parser.add_argument("row", nargs="*", help="trajectories, points of each, algorithm")
+    parser = make_parser(__doc__)
     parser.add_argument("--k", type=int, default=5)
-    options = parser.parse_args()
-    if options.series == "row":
-        trajectories, points, algorithm = options.row
-        print(json.dumps(measure(int(trajectories), int(points), algorithm, options.k)))
-        return
-    rows = [tuple(options.row)] if options.series == "one" else SERIES[options.series]
-    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, k={options.k}\n")
     heads = (
         "trajectories",
         "points",
@@ -64,20 +49,23 @@ def main() -> None:
         "log cost/point",
         "suppressed",
     )
-    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
-    for row in rows:
-        command = [sys.executable, __file__, "row", *map(str, row), f"--k={options.k}"]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(done.stderr)
-        print_row(json.loads(done.stdout))
+    run_series(
+        __file__,
+        parser,
+        SERIES,
+        row_help="trajectories, points of each, algorithm",
+        heads=heads,
+        measure=lambda options, n, m, algorithm: measure(int(n), int(m), algorithm, options.k),
+        cells=list_cells,
+        settings=lambda options: f"k={options.k}",
+    )
 
 
-def print_row(row: dict) -> None:
+def list_cells(row: dict) -> list[str]:
     seconds = [f"{row['seconds'][phase]:.1f}" for phase in PHASES]
     cells = [f"{row['trajectories']:,}", f"{row['points']:,}", row["algorithm"], *seconds]
     cells += [f"**{sum(row['seconds'].values()):.1f}**", f"{row['cpu']:.1f}", f"{row['peak_gb']:.1f}"]
-    print("| " + " | ".join([*cells, f"{row['cost']:.2f}", f"{row['suppressed']:.1%}"]) + " |", flush=True)
+    return [*cells, f"{row['cost']:.2f}", f"{row['suppressed']:.1%}"]
 
 
 def measure(trajectories: int, points: int, algorithm: str, k: int) -> dict:
@@ -85,27 +73,18 @@ def measure(trajectories: int, points: int, algorithm: str, k: int) -> dict:
     method = Tga(k=k, algorithm=algorithm)
     method.run(movers(100, 10), rng=np.random.default_rng(0), engine=LocalEngine())
     data = movers(trajectories, points)
-    seconds = dict.fromkeys(PHASES, 0.0)
-    last, cpu = ["prepare", time.perf_counter()], time.process_time()
-
-    def enter(phase: str) -> None:
-        now = time.perf_counter()
-        seconds[last[0]] += now - last[1]
-        last[:] = [phase, now]
-
-    def progress(step: str, done: int = 0, total: int | None = None) -> None:
-        enter(STEPS[step.split()[0]])
-
-    result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(progress=progress))
-    enter("verify")
+    clock = Clock(PHASES, STEPS)
+    cpu = time.process_time()
+    result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(progress=clock.progress))
+    clock.enter("verify")
     verdict = VERIFIERS[method.claim.name](result.data, method.claim, original=data)
-    enter("verify")
+    clock.enter("verify")
     cpu = time.process_time() - cpu
     if not verdict.holds:
         sys.exit(f"the verdict failed: {verdict.reason}")
     return {
-        "trajectories": len(data), "points": data.n_rows, "algorithm": algorithm, "seconds": seconds, "cpu": cpu,
-        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "trajectories": len(data), "points": data.n_rows, "algorithm": algorithm, "seconds": clock.seconds, "cpu": cpu,
+        "peak_gb": peak_gb(),
         "cost": result.facts["log cost per point"], "suppressed": result.facts["points suppressed, share"],
     }  # fmt: skip
 

@@ -12,21 +12,14 @@ second of two hours.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import platform
-import resource
-import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-import wayveil
+from bench import Clock, make_parser, peak_gb, run_series
 from bench_nwa import movers
 from wayveil.engines import LocalEngine
 from wayveil.io.publish.published import read_published, write_published
@@ -47,37 +40,31 @@ SERIES = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("series", nargs="?", default="quick", choices=[*SERIES, "one", "row"])
-    parser.add_argument("row", nargs="*", type=int, help="trajectories, points of each")
+    parser = make_parser(__doc__)
     parser.add_argument("--k", type=int, default=10)
     parser.add_argument("--delta", type=float, default=500)
     parser.add_argument("--distance", default="lstd", choices=["lstd", "edr"])
-    options = parser.parse_args()
-    if options.series == "row":
-        method = W4m(k=options.k, delta=options.delta, distance=options.distance)
-        print(json.dumps(measure(method, *options.row)))
-        return
-    rows = [tuple(options.row)] if options.series == "one" else SERIES[options.series]
-    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, ", end="")
-    print(f"k={options.k} delta={options.delta:g} distance={options.distance}\n")
     heads = ("trajectories", "points", *PHASES, "total s", "peak GB", "restarts", "clusters", "trash", "moved m/point")
-    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
-    for row in rows:
-        settings = [f"--k={options.k}", f"--delta={options.delta}", f"--distance={options.distance}"]
-        command = [sys.executable, __file__, "row", *map(str, row), *settings]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(done.stderr)
-        print_row(json.loads(done.stdout))
+    run_series(
+        __file__,
+        parser,
+        SERIES,
+        row_help="trajectories, points of each",
+        heads=heads,
+        measure=lambda options, n, m: measure(
+            W4m(k=options.k, delta=options.delta, distance=options.distance), int(n), int(m)
+        ),
+        cells=list_cells,
+        settings=lambda options: f"k={options.k} delta={options.delta:g} distance={options.distance}",
+    )
 
 
-def print_row(row: dict) -> None:
+def list_cells(row: dict) -> list[str]:
     seconds = [f"{row['seconds'][phase]:.1f}" for phase in PHASES]
     cells = [f"{row['trajectories']:,}", f"{row['points']:,}", *seconds, f"**{sum(row['seconds'].values()):.1f}**"]
     cells += [f"{row['peak_gb']:.1f}", str(row["restarts"]), f"{row['clusters']:,}"]
     cells += [f"{row['trash']:.1%}", f"{row['moved']:.0f}"]
-    print("| " + " | ".join(cells) + " |", flush=True)
+    return cells
 
 
 def measure(method: W4m, trajectories: int, points: int) -> dict:
@@ -86,30 +73,20 @@ def measure(method: W4m, trajectories: int, points: int) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         raw, public = Path(folder, "raw.parquet"), Path(folder, "published.parquet")
         write_points(scattered(trajectories, points), raw)
-        seconds = dict.fromkeys(PHASES, 0.0)
-        last = ["read", time.perf_counter()]
-
-        def enter(phase: str) -> None:
-            now = time.perf_counter()
-            seconds[last[0]] += now - last[1]
-            last[:] = [phase, now]
-
-        def progress(step: str, done: int = 0, total: int | None = None) -> None:
-            enter(STEPS[step.split()[0]])
-
+        clock = Clock(PHASES, STEPS)
         data = replace(read_points(raw, ReadOptions(crs="planar", owners="each-trajectory")).data, time_format="epoch")
-        result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(progress=progress))
-        enter("write")
+        result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(progress=clock.progress))
+        clock.enter("write")
         write_published(result.data, public, key=bytes([2]) * 32)
-        enter("verify")
+        clock.enter("verify")
         loaded = read_published(public, kind="points", time_format="epoch", attributes=[], owners="declared")
         verdict = check_kdelta(loaded.data, method.claim)
-        enter("read")
+        clock.enter("read")
     if not verdict.holds:
         sys.exit(f"the verdict failed: {verdict.reason}")
     return {
-        "trajectories": trajectories, "points": data.n_rows, "seconds": seconds,
-        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+        "trajectories": trajectories, "points": data.n_rows, "seconds": clock.seconds,
+        "peak_gb": peak_gb(),
         "restarts": result.facts["restarts"], "clusters": result.facts["clusters"],
         "trash": result.facts["trajectories in trash"] / trajectories,
         "moved": result.facts["total translation (m)"] / max(1, result.data.n_rows),

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from breach_bound_definition import classes_of, infer_by_handing_out, keeps_breach_bound
+from dealt_trajectories import classes_of, infer_by_handing_out, keeps_breach_bound
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 

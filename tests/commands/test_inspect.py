@@ -13,6 +13,7 @@ import wayveil
 from wayveil.cli.app import main
 from wayveil.commands.inspect import answer_question, inspect_file
 from wayveil.errors import InputError
+from wayveil.io.tabular.time_formats import FORMAT_WORDS, FORMATS
 from wayveil.recipe.recipe import load_recipe, make_input
 
 RAW = Path(os.environ.get("WAYVEIL_DATA", Path(__file__).parents[3] / "shared" / "data"))
@@ -239,3 +240,33 @@ def test_a_damaged_parquet_file_is_one_sentence(tmp_path: Path) -> None:
     path.write_bytes(bytes(raw))
     with pytest.raises(InputError, match="is damaged and cannot be read"):
         inspect_file(make_input({"path": str(path)}))
+
+
+def test_the_screen_speaks_of_times_and_places_as_people_do(tmp_path, capsys) -> None:
+    names = "Start Time,Stop Time,Start Station ID,Start Station Latitude,Start Station Longitude"
+    names += ",End Station ID,End Station Latitude,End Station Longitude,user_id"
+    trips = [
+        f"2016-01-{1 + i % 28:02d} 08:00:0{i % 9},2016-01-{1 + i % 28:02d} 09:00:0{i % 9},{i % 5},"
+        f"40.{i % 5},-74.{i % 5},{i % 4},40.{i % 4},-74.{i % 4},p{i % 20}"
+        for i in range(120)
+    ]
+    path = _written(tmp_path, "\n".join([names, *trips]) + "\n")
+    main(["inspect", str(path)])
+    lines = capsys.readouterr().out.splitlines()
+    text = " ".join(" ".join(lines).split())
+    assert max(len(line) for line in lines[1:]) <= 110
+    assert "The time in 'Start Time' is a date, year first, local time" in text
+    assert "time: every value reads as a date, year first" in text
+    assert text.count("-> x: where the place is, in degrees") == 2
+    assert text.count("-> y: where the place is, in degrees") == 2
+    assert not any(word in text for word in ("ymd", "clock on the wall"))
+    counted = "user_id,lon,lat,t\n" + "".join(f"u{i % 5},{10 + i / 100},50,{1_600_000_000 + i}\n" for i in range(50))
+    main(["inspect", str(_written(tmp_path, counted, "b.csv"))])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "every value reads as seconds since 1970" in text
+    assert "is in seconds since 1970, UTC." in text
+    assert "epoch" not in text
+
+
+def test_every_format_of_times_has_words() -> None:
+    assert FORMAT_WORDS.keys() == set(FORMATS)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from kcl_definition import judge_sequences, keeps
+from exposed_people import find_exposed
 from promises import (
     break_of_attack_graph,
     break_of_breach_bound,
@@ -21,7 +21,6 @@ from promises import (
     break_of_kanonymity,
     break_of_kdelta,
 )
-from route_definitions import find_exposed, is_shared, is_strict
 
 from wayveil.attacks import ATTACKS
 from wayveil.engines import LocalEngine
@@ -29,6 +28,9 @@ from wayveil.errors import WayveilError
 from wayveil.methods import METHODS
 from wayveil.model import Boxes, MethodResult, Points, RoadNetwork, Routes, Stops, Taxonomy, Verdict, Visits
 from wayveil.verifiers import VERIFIERS
+from wayveil.verifiers.kcl.definition import find_break_of_kcl
+from wayveil.verifiers.strict_k.definition import find_break_of_strict_k
+from wayveil.verifiers.subsequence_k.definition import find_break_of_subsequence_k
 
 __all__ = ["PROMISES", "Case", "draw_case", "find_break", "shrink"]
 
@@ -204,11 +206,7 @@ def _kcl(case: Case, data: Visits, made: MethodResult) -> str:
     records = _records(published)
     if any(not set(record) <= set(true) for record, true in zip(records, _records(data), strict=True)):
         return "a visit is published that is not in the original"
-    there = [i for i, record in enumerate(records) if record]
-    values = {name: [column[i] for i in there] for name, column in case.beside.items()}
-    sensitive = [(name, value) for name, listed in claim.sensitive for value in listed]
-    found = judge_sequences([records[i] for i in there], [case.owner[i] for i in there], values, sensitive, claim.l)
-    return "" if keeps(found, claim.k, claim.c, claim.owner_share) else "a sequence breaks (K,C)_L-privacy"
+    return find_break_of_kcl(published, claim)
 
 
 def _breach_bound(case: Case, data: Visits, made: MethodResult) -> str:
@@ -257,8 +255,9 @@ def _attack_graph(case: Case, data: Points, made: MethodResult) -> str:
 def _strict(case: Case, data: Routes, made: MethodResult) -> str:
     claim: Any = made.claim
     published: Any = made.data
-    if not is_strict(published, data, claim):
-        return "a route is not that of enough people, or not true"
+    sentence = find_break_of_strict_k(published, claim, original=data)
+    if sentence:
+        return sentence
     exposed = find_exposed(published, claim.k, claim.owner_share)[2]
     return f"{len(exposed)} people are on inference routes" if exposed else ""
 
@@ -266,7 +265,7 @@ def _strict(case: Case, data: Routes, made: MethodResult) -> str:
 def _shared(case: Case, data: Routes, made: MethodResult) -> str:
     claim: Any = made.claim
     published: Any = made.data
-    return "" if is_shared(published, data, claim) else "a part of a route is not that of enough people, or not true"
+    return find_break_of_subsequence_k(published, claim, original=data)
 
 
 def _csafety(case: Case, data: Stops, made: MethodResult) -> str:

@@ -11,7 +11,7 @@ import pytest
 from tables import CONFIGURED, write_inputs
 
 from wayveil.engines import LocalEngine
-from wayveil.errors import UsageError
+from wayveil.errors import InputError, UsageError
 from wayveil.methods import METHODS
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.outcome import Outcome
@@ -93,6 +93,18 @@ def test_a_block_of_just_so_many_rows_is_one_and_with_a_row_less_there_are_sever
         outcome = run(asked)
         assert any("takes all data at once" in note for note in outcome.notes) is several
         assert ("Parts" in outcome.output_facts) is several
+
+
+def test_trips_that_fit_into_one_block_are_published_as_without_blocks(inputs: Path, tmp_path: Path) -> None:
+    given = {"path": str(inputs / "trips.csv")}
+    more = {"input": given, "attacks": [], "metrics": []}
+    run(content("kcl", inputs, tmp_path / "whole", **more))
+    run(content("kcl", inputs, tmp_path / "block", blocks={"by": "whole", "rows": 10_000}, **more))
+    assert files_of(tmp_path / "block/public") == files_of(tmp_path / "whole/public")
+    asked = content("kcl", inputs, tmp_path / "several", blocks={"by": "whole", "rows": 20}, **more)
+    asked["output"]["keep_mapping"] = False
+    with pytest.raises(InputError, match="holds trips, which are read whole: leave blocks and the memory limit out"):
+        run(asked)
 
 
 def test_one_block_can_be_gzipped_or_have_its_owners_in_another_table(inputs: Path, tmp_path: Path) -> None:

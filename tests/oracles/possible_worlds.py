@@ -2,7 +2,8 @@
 
 Each function takes plain lists and says how a publication breaks its promise, or "".  Nothing is clever here:
 candidates are those of all permutations, parts of routes are all subsets of positions, ways to hand out trajectories
-are all subsets.  It is for a handful of short trajectories.
+are all subsets.  It is for a handful of short trajectories, and independent of the definitions of the verifiers on
+purpose: it is what these are compared with.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Promises as programs: what each sentence says, over people and over trajectories, with lists, sets and fractions.
 
 Every function takes a publication as plain values and returns how its promise is broken, in words, or "" if it is kept.
-Nothing here is shared with methods, kernels, verifiers or attacks.  `owners` has the person behind each trajectory, and
-trajectories without rows are not published.
+Nothing here is shared with methods, kernels, verifiers or attacks, nor with the definitions of the verifiers: it is
+written a second time on purpose, so that a mistake in a definition is seen.  `owners` has the person behind each
+trajectory, and trajectories without rows are not published.
 """
 
 from __future__ import annotations

@@ -155,6 +155,8 @@ class Opened:
     def fill(self, values: dict[str, str]) -> None:
         """Fill fields of the settings."""
         for name, value in values.items():
+            if not self.at(f"param-{name}").is_visible():
+                self.page.get_by_text("More settings of the method").click()
             self.at(f"param-{name}").fill(value)
 
     def download(self, name: str, folder: Path) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from wayveil.errors import UsageError
 from wayveil.metrics.movement import round_up
-from wayveil.model import Data, Points, Routes, Stops, Trips, Visits, seconds_per_unit
+from wayveil.model import Data, seconds_per_unit
 from wayveil.recipe.catalog import kinds_of, plain_parameters
 from wayveil.recipe.recipe import Recipe, make_recipe
 from wayveil.yardstick.fair_loss import Resolution
@@ -105,16 +105,24 @@ class _Builder:
             steps=tuple(self.own), method=self.method, words=f"as it is: {self._words(self.own, self.method)}",
             family=RECIPE,
         )  # fmt: skip
-        kind = self._kind()
-        if kind is Points:
-            yield from self._tracks()
-            yield from self._visits(points=True)
-        elif kind in (Visits, Trips):
-            yield from self._visits(points=False)
-        elif kind is Routes:
-            yield from self._routes()
-        elif kind is Stops:
-            yield from self._stops()
+        for settings in self._by_kind().get(self._kind().kind, ()):
+            yield from settings()
+
+    def _by_kind(self) -> Mapping[str, tuple[Callable[[], Iterator[Setting]], ...]]:
+        """Return what makes settings for each kind of data; of a kind that is not here the recipe alone is tried."""
+        return {
+            "points": (self._tracks, self._cells_of_tracks),
+            "visits": (self._coarse_visits,),
+            "trips": (self._coarse_visits,),
+            "routes": (self._routes,),
+            "stops": (self._stops,),
+        }
+
+    def _cells_of_tracks(self) -> Iterator[Setting]:
+        return self._visits(points=True)
+
+    def _coarse_visits(self) -> Iterator[Setting]:
+        return self._visits(points=False)
 
     def _kind(self) -> type[Data]:
         """Return the kind of data behind the fixed steps."""
@@ -168,7 +176,8 @@ class _Builder:
                 yield [{"step": "zones", "cell": cell, "people": crowd * self.k}]
         for times in (1, 2, 4):
             yield [{"step": "zones", "cell": cell * times}]
-        frame = getattr(self.raw, "frame", None) or getattr(self.raw, "place_frame", None)
+        sites = self.raw.sites()
+        frame = None if sites is None else sites.frame
         if frame is not None and frame.degrees:
             edge = next(((r, e) for r, e in _H3_EDGE_M if e >= self.cell), _H3_EDGE_M[-1])[0]
             yield [{"step": "zones", "h3": edge}]
@@ -212,7 +221,7 @@ class _Builder:
 
     def _tracks(self) -> Iterator[Setting]:
         """Yield methods on tracks: k-anonymous boxes, and points that move together (delta = 0)."""
-        own = self.method if self.recipe.method.accepts is Points else None
+        own = self.method if self.recipe.method.accepts.kind == "points" else None
         resampling = [step for step in self.own if step["step"] == "resample"]
         periods: list[Any] = [step["period"] for step in resampling]
         if self.dated:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,8 +28,29 @@ _WORDS = {
 }
 
 
+_WIDTH = 110
+_INDENT = " " * 14
+
+
 def inspection_lines(seen: Any) -> Iterator[str]:
-    """Say what a file is, what was guessed, and what is left to be asked."""
+    """Say what a file is, what was guessed, and what is left to be asked, in lines that fit a screen."""
+    for line in _sentences(seen):
+        yield from _wrapped(line)
+
+
+def _people(number: int) -> str:
+    return "1 person" if number == 1 else f"{number:,} people"
+
+
+def _wrapped(line: str) -> list[str]:
+    """Return a line in pieces of at most `_WIDTH` characters, those behind the first indented; words stay whole."""
+    return textwrap.wrap(line, _WIDTH, subsequent_indent=_INDENT, break_long_words=False, break_on_hyphens=False) or [
+        line
+    ]
+
+
+def _sentences(seen: Any) -> Iterator[str]:
+    """Yield what there is to say, a line each, of any length."""
     profile = seen.profile
     yield f"{seen.file}: {seen.format}; {profile.rows:,} rows, {_ROW[profile.layout]}"
     if seen.dialect is not None:
@@ -43,9 +65,15 @@ def inspection_lines(seen: Any) -> Iterator[str]:
         role = f"  -> {column.role}: {column.why}" if column.role else ""
         shape = f"{column.type}, {column.distinct:,} different, {length}{missing}"
         shown = f"  [{' | '.join(seen.examples[column.name])}]" if column.name in seen.examples else ""
-        yield harmless(f"  column      {column.name:<{width}}  {shape}{role}{shown}")
+        line = f"  column      {column.name:<{width}}  {shape}"
+        if len(line) + len(role) <= _WIDTH:
+            line += role
+            role = ""
+        yield harmless(f"{line}{'' if role else shown}")
+        if role:
+            yield harmless(f"{_INDENT}{role.strip()}{shown}")
     for person in profile.people:
-        yield harmless(f"  person?     {person.column}: {person.people:,} people; {person.why}")
+        yield harmless(f"  person?     {person.column}: {_people(person.people)}; {person.why}")
     for key, words in _WORDS.items():
         if profile.facts.get(key):
             yield f"  count       {words}: {profile.facts[key]:,}"
@@ -60,6 +88,10 @@ def inspection_lines(seen: Any) -> Iterator[str]:
     for question in seen.questions:
         yield harmless(f"  question    {question.text}")
         for answer in question.answers:
-            yield harmless(f"              {answer.option}  ({answer.words})")
+            # An option is copied as it is: what it means goes below where both do not fit into a line.
+            apart = len(_INDENT) + len(answer.option) + len(answer.words) + 4 > _WIDTH
+            yield harmless(f"{_INDENT}{answer.option}" + ("" if apart else f"  ({answer.words})"))
+            if apart:
+                yield harmless(f"{_INDENT}  ({answer.words})")
     if seen.refusal:
         yield harmless(f"  cannot be published: {seen.refusal}")

@@ -120,7 +120,7 @@ class PlaceHours(OnVisits):
 
     Notes
     -----
-    Hours are those of the clock on the wall where times have no offset, else of UTC.  Places are matched by name.
+    Hours are those of local time where times have no offset, else of UTC.  Places are matched by name.
     O(n log n) time at worst and O(n) memory for n visits.  What is counted in pieces is as long as there are places and
     hours, or different places and times where times are plain integers.
 

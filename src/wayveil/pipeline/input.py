@@ -46,7 +46,6 @@ from wayveil.model import (
     Sensitive,
     Taxonomy,
     TimeFormat,
-    Visits,
     concat,
     seconds_per_unit,
 )
@@ -54,6 +53,7 @@ from wayveil.model.data.ragged import IntArray
 from wayveil.model.normal import similar_key
 from wayveil.model.places.zone_polygons import ZonePolygons
 from wayveil.pipeline.folder.manifest import FORMATS, Manifest, read_manifest, tables, taxonomy_name
+from wayveil.pipeline.folder.published_input import with_manifest
 from wayveil.pipeline.folder.staging import MANIFEST
 from wayveil.pipeline.plain_input import plain_input
 from wayveil.pipeline.remaining import Stage, count_stage
@@ -109,12 +109,13 @@ def load(
     `frame` is given for a `piece` of a table, so that its degrees become the same metres as those of the whole.  Where
     nobody said who is behind a trajectory, the table is refused, unless the caller `counts_people` in no way.
     """
-    with plain_input(spec) as (plain, notes):
+    said, more_notes = with_manifest(spec)
+    with plain_input(said) as (plain, notes):
         loaded = _load(
             plain, spec.path, attributes=attributes, kinds=kinds, frame=frame, piece=piece, counts_people=counts_people
         )
     guesses = () if piece else tuple(f"Taken to be so: {guess}" for guess in spec.guesses)
-    return replace(loaded, notes=(*guesses, *notes, *loaded.notes)) if guesses or notes else loaded
+    return replace(loaded, notes=(*guesses, *more_notes, *notes, *loaded.notes))
 
 
 def _load(
@@ -438,11 +439,12 @@ def check_values(
 
 def check_places(data: Data, groups: Sensitive) -> None:
     """Refuse places of adversaries that have another place of the data which is alike and not theirs."""
-    if not isinstance(data, Visits):
+    named = data.places()
+    if named is None:
         return
     for name, wanted in groups:
         known = set(wanted)
-        others = [place for place in data.locations if place not in known]
+        others = [place for place in named.names if place not in known]
         for place, number in _alike(wanted, others):
             raise _spelling_error("The input", number, f"the place {place!r} of the adversary {name!r}")
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.io.publish.canonical import points_to_file
-from wayveil.model import AttackGraph, Boxes, Data, Extent, Frame, MethodResult, Points, Routes
+from wayveil.model import AttackGraph, Data, Extent, Frame, MethodResult, Points, Routes
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, take
 from wayveil.pipeline.input import whole_days
 
@@ -119,10 +119,11 @@ def _frame(data: Points, result: MethodResult, is_published: BoolArray) -> Frame
 
 
 def _extent(result: Any) -> Extent:
-    if isinstance(result, Boxes):
-        west, south = result.frame.to_file(result.x_min, result.y_min)
-        width = (result.x_max - result.x_min) / result.frame.x_scale
-        north = result.frame.to_file(result.x_max, result.y_max)[1]
+    boxes = result.as_boxes()
+    if boxes is not None:
+        west, south = boxes.frame.to_file(boxes.x_min, boxes.y_min)
+        width = (boxes.x_max - boxes.x_min) / boxes.frame.x_scale
+        north = boxes.frame.to_file(boxes.x_max, boxes.y_max)[1]
         return Extent.of(west, np.concatenate([south, north]), lon_end=west + width)
     return Extent.of(*points_to_file(result))
 

@@ -37,7 +37,7 @@ from wayveil.io.tabular.columns import INPUTS
 from wayveil.io.tabular.crs import WGS84, crs_name
 from wayveil.io.tabular.messages import count, listed, was
 from wayveil.io.tabular.table import ROW_NUMBER
-from wayveil.io.tabular.time_formats import CLOCK, NUMBER, TimeFit, detect_time_formats
+from wayveil.io.tabular.time_formats import CLOCK, FORMAT_WORDS, NUMBER, TimeFit, detect_time_formats
 from wayveil.recipe.recipe import STANDARD_INPUT, DialectSpec, InputSpec, TimeSpec
 
 __all__ = [
@@ -340,10 +340,9 @@ def _one_format(time: TimeSpec, fits: Sequence[TimeFit], shown: str) -> TimeFit:
 
 def _format_words(form: str, zone: str) -> str:
     if form in (CLOCK, NUMBER) or form.startswith("epoch"):
-        return {CLOCK: "times of day", NUMBER: "plain numbers"}.get(form, f"{form}, counted from 1970 in UTC")
-    return (
-        f"{form}, {'with their UTC offsets' if zone == OFFSET else f'in {zone}' if zone else 'the clock on the wall'}"
-    )
+        return {CLOCK: "times of day", NUMBER: "plain numbers"}.get(form, f"{FORMAT_WORDS[form]}, UTC")
+    where = "with their UTC offsets" if zone == OFFSET else f"in {zone}" if zone else "local time"
+    return f"{FORMAT_WORDS[form].replace('a date', 'dates', 1)}, {where}"
 
 
 def _dropped(converted: Converted) -> tuple[str, ...]:

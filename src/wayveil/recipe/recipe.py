@@ -86,8 +86,8 @@ class TimeSpec(_Strict):
     """A time in one column, in two (the date and the time of day), or in columns from the year to the second.
 
     `format` is one of the words of `time_formats`; not said, it is told from the whole column.  `zone` is that of times
-    without an offset, "" keeps the clock on the wall, "offset" takes the offset that every time has.  `minutes` is the
-    column with the minutes from UTC to the clock on the wall, which is what is read then.
+    without an offset, "" keeps local time, "offset" takes the offset that every time has.  `minutes` is the
+    column with the minutes from UTC to local time, which is what is read then.
     """
 
     columns: tuple[str, ...] = Field(min_length=1, max_length=6)

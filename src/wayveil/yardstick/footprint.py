@@ -16,8 +16,9 @@ import numpy as np
 
 from wayveil.errors import UsageError
 from wayveil.io.publish.zone_outlines import outlines_of_names, sides_of_names
-from wayveil.model import Boxes, Data, Frame, Points, Routes, Stops, Trips, Visits, duration_units, seconds_per_unit
+from wayveil.model import Data, Frame, duration_units, seconds_per_unit
 from wayveil.model.data.ragged import FloatArray, IntArray, trajectory_of_row
+from wayveil.model.data.trajectories import Sites
 from wayveil.model.parameters import duration_s
 from wayveil.model.places.zone_polygons import ZonePolygons
 
@@ -28,6 +29,7 @@ _ZONE_TIME = re.compile(r"_t([0-9]+[a-z]*)$")
 _MIDDLE = 0.025  # of the positions may lie beyond each end of where an open zone is taken to reach
 
 Range = tuple[FloatArray, FloatArray]
+Sides = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 class TimeBlur(NamedTuple):
@@ -101,30 +103,18 @@ class Space:
 
 def make_space(raw: Data) -> Space:
     """Return in what the places of raw data are measured."""
-    if isinstance(raw, Points):
-        return Space(metres=True, frame=raw.frame, box=_middle_box(raw.x, raw.y))
-    if isinstance(raw, Routes):
-        network = raw.network
-        if network.node_x is not None and network.node_y is not None:
-            return Space(metres=True, frame=network.frame, box=_middle_box(network.node_x, network.node_y))
-        return Space(metres=False, names={name: i for i, name in enumerate(network.roads)})
-    if isinstance(raw, Stops):
-        tree = raw.taxonomy
-        leaf = tree.is_leaf[tree.order]
-        before = np.concatenate([[0], np.cumsum(leaf)])
-        spans = zip(before[tree.first].tolist(), before[tree.last].tolist(), strict=True)
-        return Space(metres=False, leaves=dict(zip(tree.nodes, spans, strict=True)))
-    if isinstance(raw, Visits):
-        if raw.place_x is not None and raw.place_y is not None:
-            used = raw.location
-            where = zip(raw.place_x.tolist(), raw.place_y.tolist(), strict=True)
-            return Space(
-                metres=True,
-                frame=raw.place_frame,
-                box=_middle_box(raw.place_x[used], raw.place_y[used]),
-                places=dict(zip(_bare_names(raw), where, strict=True)),
-            )
-        return Space(metres=False, names={name: i for i, name in enumerate(sorted(set(_bare_names(raw))))})
+    sites = raw.sites() or Sites()
+    if sites.names is not None and sites.leaves is not None:
+        spans = ((first, last) for first, last in sites.leaves.tolist())
+        return Space(metres=False, leaves=dict(zip(sites.names, spans, strict=True)))
+    if sites.reach is not None:
+        places = None
+        if sites.names is not None and sites.sides is not None and raw.name_word == "places":
+            positions = zip(sites.sides[0].tolist(), sites.sides[2].tolist(), strict=True)
+            places = dict(zip(sites.names, positions, strict=True))
+        return Space(metres=True, frame=sites.frame, box=_middle_box(*sites.reach), places=places)
+    if sites.names is not None:
+        return Space(metres=False, names={name: i for i, name in enumerate(sorted(set(sites.names)))})
     raise UsageError(f"What is left of {raw.kind} cannot be measured: it is not known where they are.")
 
 
@@ -173,7 +163,7 @@ def trace(
     unit = seconds_per_unit(data.time_format)
     blur = blur_times(steps, data.time_format)
     x, y = _places(data, space, steps, polygons)
-    low, high = _times(data, blur)
+    low, high = _times(data, blur, steps)
     scale = 1.0 if unit is None else unit
     t = low * scale, high * scale
     if not timed:
@@ -185,100 +175,94 @@ def trace(
         t=t,
         dates=blur.dates,
         dated=unit is not None,
-        ends=isinstance(data, Trips),
+        ends=data.trip_ends,
         metres=space.metres,
     )
 
 
-def _times(data: Data, blur: TimeBlur) -> Range:
-    if isinstance(data, Boxes):
-        return data.t_min.astype(np.float64), data.t_max.astype(np.float64)
-    if isinstance(data, Routes) and not data.t.any():
+def _times(data: Data, blur: TimeBlur, steps: Sequence[Any]) -> Range:
+    interval = data.intervals()
+    if interval is None and data.slices() and not data.times().any():
         of = trajectory_of_row(data.offsets)  # published routes have the slice of a trip and no times
-        return data.t_start[of].astype(np.float64), data.t_end[of].astype(np.float64)
+        interval = data.slices()[0][of], data.slices()[1][of]
+    if interval is not None:
+        return interval[0].astype(np.float64), interval[1].astype(np.float64)
     t: Any = data.times()
     if not blur.width:
         return t.astype(np.float64), t.astype(np.float64)
     low = (t - blur.start) // blur.width * blur.width + blur.start
     width = np.full(data.n_rows, blur.width, np.float64)
-    if isinstance(data, Visits) and not isinstance(data, Trips):
-        lasting = [_ZONE_TIME.search(name) for name in data.locations]
-        if any(lasting):
-            seconds = np.array([0 if m is None else duration_s(m[1]) or 0 for m in lasting], np.float64)
-            per_unit = seconds_per_unit(data.time_format) or 1.0
-            width = np.maximum(width, (seconds / per_unit)[data.location])
+    sites = data.sites()
+    if sites is not None and sites.names is not None and sites.code is not None and _has_lasting_zones(data, steps):
+        lasting = [_ZONE_TIME.search(name) for name in sites.names]
+        seconds = np.array([0 if m is None else duration_s(m[1]) or 0 for m in lasting], np.float64)
+        per_unit = seconds_per_unit(data.time_format) or 1.0
+        width = np.maximum(width, (seconds / per_unit)[sites.code])
     return low.astype(np.float64), low + width
 
 
+def _has_lasting_zones(data: Data, steps: Sequence[Any]) -> bool:
+    """Return whether names may say how long zones last; those of the ends of trips do not."""
+    return not data.trip_ends and any(step.name == "zones" for step in steps)
+
+
 def _places(data: Data, space: Space, steps: Sequence[Any], polygons: ZonePolygons | None) -> tuple[Range, Range]:
-    nothing = np.zeros(data.n_rows)
-    if isinstance(data, Boxes):
-        left, low = _moved(data.x_min, data.y_min, data.frame, space)
-        right, high = _moved(data.x_max, data.y_max, data.frame, space)
-        return (left, right), (low, high)
-    if isinstance(data, Points):
-        x, y = _moved(data.x, data.y, data.frame, space)
-        return (x, x), (y, y)
-    if isinstance(data, Routes):
-        if not space.metres:
-            number = _numbers(data.network.roads, space)[data.road]
-            return (number, number), (nothing, nothing)
-        return _on_roads(data, space)
-    if isinstance(data, Stops):
-        if space.leaves is None:
-            raise UsageError("Stops cannot be measured against raw data that are no stops: no place says where it is.")
-        spans = np.array([space.leaves[name] for name in data.taxonomy.nodes], np.float64).reshape(-1, 2)[data.place]
-        return (spans[:, 0], spans[:, 1]), (nothing, nothing)
-    if not isinstance(data, Visits):
+    sites = data.sites()
+    if sites is None:
         raise UsageError(f"What is left of {data.kind} cannot be measured: it is not known where they are.")
-    if not space.metres:
-        number = _numbers(_bare_names(data), space)[data.location]
-        return (number, number), (nothing, nothing)
-    sides = _sides_of_places(data, space, steps, polygons)[data.location]
-    return (sides[:, 0], sides[:, 1]), (sides[:, 2], sides[:, 3])
+    if sites.leaves is not None and space.leaves is None:
+        raise UsageError("Stops cannot be measured against raw data that are no stops: no place says where it is.")
+    names = sites.names
+    if names is None:
+        sides = _moved_sides(sites, space)
+    elif sites.leaves is not None:
+        first, last = _leaves(names, space)
+        sides = first, last, np.zeros(len(names)), np.zeros(len(names))
+    elif not space.metres:
+        number = _numbers(names, space)
+        sides = number, number, np.zeros(len(names)), np.zeros(len(names))
+    else:
+        sides = _sides_of_places(names, sites, space, steps, polygons)
+    if sites.code is not None:
+        sides = sides[0][sites.code], sides[1][sites.code], sides[2][sites.code], sides[3][sites.code]
+    return sides[:2], sides[2:]
 
 
-def _on_roads(data: Routes, space: Space) -> tuple[Range, Range]:
-    """Return the middles of roads."""
-    network = data.network
-    if network.node_x is None or network.node_y is None:
-        raise UsageError("Routes cannot be measured against positions: the network does not say where its nodes are.")
-    x, y = _moved(network.node_x, network.node_y, network.frame, space)
-    middle_x = (x[network.from_node] + x[network.to_node])[data.road] / 2
-    middle_y = (y[network.from_node] + y[network.to_node])[data.road] / 2
-    return (middle_x, middle_x), (middle_y, middle_y)
+def _leaves(names: Sequence[str], space: Space) -> Range:
+    """Return the first leaf below each node and the one behind the last."""
+    known = space.leaves or {}
+    spans = np.array([known[name] for name in names], np.float64).reshape(-1, 2)
+    return spans[:, 0], spans[:, 1]
 
 
-def _sides_of_places(data: Visits, space: Space, steps: Sequence[Any], polygons: ZonePolygons | None) -> FloatArray:
+def _sides_of_places(
+    names: Sequence[str], sites: Sites, space: Space, steps: Sequence[Any], polygons: ZonePolygons | None
+) -> Sides:
     """Return x_min, x_max, y_min and y_max of each place in metres; places that no step made are where they are.
 
     A published table has names and no coordinates: names of zones and cells say where they are, other places are
     where the raw data have them.
     """
-    names = _bare_names(data)
-    made = [step for step in steps if step.name in ("grid", "zones")]
-    if not made:
-        return _at_places(data, names, space)
-    last = made[-1]
+    naming = [step for step in steps if step.name in ("grid", "zones")]
+    if not naming:
+        return _moved_sides(sites, space) if sites.sides is not None else _known_places(names, space)
+    last = naming[-1]
     if last.name == "grid":
         cells = np.array([name[1:].split("_y") for name in names], np.float64).reshape(-1, 2) * float(last.cell)
-        return np.stack([cells[:, 0], cells[:, 0] + last.cell, cells[:, 1], cells[:, 1] + last.cell], axis=1)
-    frame = data.place_frame or space.frame
-    return _outlined(names, frame, space, polygons if last.needs_zones else None)
+        return cells[:, 0], cells[:, 0] + last.cell, cells[:, 1], cells[:, 1] + last.cell
+    return _outlined(names, sites.frame or space.frame, space, polygons if last.needs_zones else None)
 
 
-def _at_places(data: Visits, names: Sequence[str], space: Space) -> FloatArray:
-    if data.place_x is not None and data.place_y is not None:
-        x, y = _moved(data.place_x, data.place_y, data.place_frame, space)
-    else:
-        known = space.places or {}
-        if not all(name in known for name in names):
-            raise UsageError("What is left cannot be measured: it is not known where the published places are.")
-        x, y = np.array([known[name] for name in names], np.float64).reshape(-1, 2).T
-    return np.stack([x, x, y, y], axis=1)
+def _known_places(names: Sequence[str], space: Space) -> Sides:
+    """Return where the raw data have these places."""
+    known = space.places or {}
+    if not all(name in known for name in names):
+        raise UsageError("What is left cannot be measured: it is not known where the published places are.")
+    x, y = np.array([known[name] for name in names], np.float64).reshape(-1, 2).T
+    return x, x, y, y
 
 
-def _outlined(names: Sequence[str], frame: Frame | None, space: Space, polygons: ZonePolygons | None) -> FloatArray:
+def _outlined(names: Sequence[str], frame: Frame | None, space: Space, polygons: ZonePolygons | None) -> Sides:
     """Return the sides of zones: of a rectangle its own, of other shapes those of a rectangle with the same area.
 
     Open sides end where the middle 95 % of the positions end.
@@ -300,7 +284,7 @@ def _outlined(names: Sequence[str], frame: Frame | None, space: Space, polygons:
     half_y = (high - low) / 2 * shrink
     middle_x = (left + right) / 2
     middle_y = (low + high) / 2
-    return np.stack([middle_x - half_x, middle_x + half_x, middle_y - half_y, middle_y + half_y], axis=1)
+    return middle_x - half_x, middle_x + half_x, middle_y - half_y, middle_y + half_y
 
 
 def _shapes(names: Sequence[str], polygons: ZonePolygons | None) -> tuple[FloatArray, FloatArray]:
@@ -317,6 +301,17 @@ def _shapes(names: Sequence[str], polygons: ZonePolygons | None) -> tuple[FloatA
     area = (bounds[:, 2] - bounds[:, 0]) * (bounds[:, 3] - bounds[:, 1])
     share = np.divide(shapely.area(shapes), area, out=np.ones(len(area)), where=area > 0)
     return bounds[:, [0, 2, 1, 3]], np.sqrt(np.where(np.isnan(share), 1.0, share))
+
+
+def _moved_sides(sites: Sites, space: Space) -> Sides:
+    """Return the sides of sites in metres of the space; some must be known."""
+    assert sites.sides is not None
+    x_min, x_max, y_min, y_max = sites.sides
+    left, low = _moved(x_min, y_min, sites.frame, space)
+    if x_max is x_min and y_max is y_min:
+        return left, left, low, low
+    right, high = _moved(x_max, y_max, sites.frame, space)
+    return left, right, low, high
 
 
 def _moved(x: FloatArray, y: FloatArray, frame: Frame | None, space: Space) -> tuple[FloatArray, FloatArray]:
@@ -337,10 +332,6 @@ def _numbers(names: Sequence[str], space: Space) -> FloatArray:
     """Return the number of each place; one that the raw data do not have is behind all others."""
     known = space.names or {}
     return np.array([known.get(name, len(known)) for name in names], np.float64)
-
-
-def _bare_names(data: Visits) -> tuple[str, ...]:
-    return data.place_names() if isinstance(data, Trips) else data.locations
 
 
 def _middle_box(x: FloatArray, y: FloatArray) -> tuple[float, float, float, float]:

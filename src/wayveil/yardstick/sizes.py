@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import UsageError
-from wayveil.model import Boxes, Data, Points, Routes, Stops, Visits, seconds_per_unit
+from wayveil.model import Data, Points, seconds_per_unit
 from wayveil.model.data.ragged import FloatArray, IntArray, trajectory_of_row
 from wayveil.yardstick.footprint import make_space, trace
 
@@ -35,25 +35,15 @@ def describe_sizes(prepared: Data, published: Data, steps: Sequence[Any], source
         return ""
     if isinstance(published, Points) and isinstance(prepared, Points):
         return _moved(prepared, published, source)
-    if isinstance(published, Stops):
-        tree = published.taxonomy
-        places = int(tree.is_leaf.sum())
-        return f"the median stop stands for {int(np.median(tree.n_leaves[published.place]))} of {places:,} places"
     try:
-        found = trace(published, make_space(prepared), steps=steps)
+        footprint = trace(published, make_space(prepared), steps=steps)
     except UsageError:
         return ""
-    wide, high, long = (float(np.median(side[1] - side[0])) for side in (found.x, found.y, found.t))
+    wide, high, long = (float(np.median(side[1] - side[0])) for side in (footprint.x, footprint.y, footprint.t))
     lasting = ""
     if long > 0 and np.isfinite(long):
-        lasting = time_text(long) if found.dated else f"{long:,.0f} units of time"
-    if isinstance(published, Boxes):
-        return f"median box {_sides(wide, high)}{f' and {lasting}' if lasting else ''}"
-    if isinstance(published, Routes):
-        return f"slices of {lasting}" if lasting else ""
-    if isinstance(published, Visits) and found.metres and wide > 0:
-        return f"median zone {_sides(wide, high)}{f', times by {lasting}' if lasting else ''}"
-    return f"places as they are, times by {lasting}" if lasting else ""
+        lasting = time_text(long) if footprint.dated else f"{long:,.0f} units of time"
+    return published.size_text(_sides(wide, high), lasting, has_extent=footprint.metres and wide > 0)
 
 
 def interpolated_share(before: Points, after: Points) -> float:

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from exposed_people import find_exposed
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from route_definitions import find_exposed
 
 from wayveil.attacks.routes.route_inference import InferenceRoutes
 from wayveil.engines import LocalEngine

@@ -70,7 +70,7 @@ def test_a_frame_tells_its_notes_as_warnings() -> None:
         warnings.simplefilter("always")
         made = wv.publish(frame, wv.Kcl(k=2, l=1), seed=1)
     notes = [str(one.message) for one in told if one.category is ReadingNote]
-    assert notes == ["The times in column 't' have no UTC offset and are taken as the clock on the wall."]
+    assert notes == ["The times in column 't' have no UTC offset and are taken as local time."]
     assert told[0].filename == __file__
     assert isinstance(made.notes, tuple)
     assert made.to_arrow().num_rows == made.to_polars().height

@@ -69,6 +69,26 @@ def test_without_times(tmp_path: Path) -> None:
     assert loaded.notes == ()
 
 
+def test_slices_in_place_of_times(tmp_path: Path) -> None:
+    rows = "x,2,bc,2024-05-01,2024-05-02\ny,1,ab,2024-05-02,2024-05-03\nx,1,ab,2024-05-01,2024-05-02\n"
+    data = routes(read(tmp_path, f"traj_id,seq,road,t_start,t_end\n{rows}"))
+    day = 86_400_000_000
+    assert records(data) == [["ab", "bc"], ["ab"]]
+    assert data.time_format == "local"
+    assert np.diff(data.t_start).tolist() == [day]
+    assert (data.t_end - data.t_start).tolist() == [day, day]
+    assert data.t.tolist() == np.repeat(data.t_start, [2, 1]).tolist()
+    timed = routes(read(tmp_path, "traj_id,seq,road,t,t_start,t_end\nx,1,ab,5,0,10\nx,2,bc,7,0,10\n"))
+    assert (timed.t_start.tolist(), timed.t_end.tolist()) == ([5], [7])
+    varying = read(tmp_path, "traj_id,seq,road,t_start,t_end\nx,1,ab,0,10\nx,2,bc,7,10\n")
+    assert routes(varying).t_end.tolist() == [0]
+    assert varying.notes == ("Columns 't_start' and 't_end' are not one time per trajectory and were left out.",)
+    with pytest.raises(InputError, match="'t_end' is earlier than 't_start'"):
+        read(tmp_path, "traj_id,seq,road,t_start,t_end\nx,1,ab,9,5\n")
+    with pytest.raises(InputError, match="written in different ways"):
+        read(tmp_path, "traj_id,seq,road,t_start,t_end\nx,1,ab,9,2024-05-01\n")
+
+
 def test_dates_and_other_names(tmp_path: Path) -> None:
     text = "trip,nr,edge,when\nx,1,ab,2024-01-01T00:00:00Z\nx,2,bc,2024-01-01T00:00:00Z\n"
     mapped = {"traj_id": "trip", "seq": "nr", "road": "edge", "t": "when"}

@@ -512,7 +512,7 @@ def test_iso_without_offset(tmp_path: Path) -> None:
             "0001-01-01T00:00:00", "9999-12-31T23:59:59.999999"]  # fmt: skip
     assert times(tmp_path, *texts) == ([micro(text) for text in same], "local")
     notes = read_visits(csv(tmp_path, body("a,2024-02-29,x"))).notes
-    assert any("clock on the wall" in note for note in notes)
+    assert any("local time" in note for note in notes)
 
 
 def test_iso_with_offsets(tmp_path: Path) -> None:

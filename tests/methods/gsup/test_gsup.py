@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from breach_bound_definition import keeps_breach_bound
+from dealt_trajectories import keeps_breach_bound
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

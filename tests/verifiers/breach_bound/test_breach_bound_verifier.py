@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from breach_bound_definition import infer_by_handing_out
+from dealt_trajectories import infer_by_handing_out
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

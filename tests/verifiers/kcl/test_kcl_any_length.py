@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kcl_definition import judge_sequences
+from sequence_counts import judge_sequences
 
 from wayveil.model import KclPrivacy, Visits
 from wayveil.verifiers import check_kcl

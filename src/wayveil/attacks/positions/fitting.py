@@ -45,7 +45,7 @@ def fitting(
     """
     there = np.flatnonzero(np.diff(target.offsets))
     n = len(there)
-    target = _of_declared_times(target)
+    target = target.of_declared_times()
     known = truth if truth.known is None else truth.where(truth.known)
     search = _Search(replace(known.take(there[nodes]), known=None), target.take(there), nodes)
     blank = np.flatnonzero(np.diff(search.first) == 0)
@@ -63,13 +63,6 @@ def fitting(
             return None
     keys = np.unique(np.concatenate(found))
     return keys // max(n, 1), keys % max(n, 1)
-
-
-def _of_declared_times(target: Points | Boxes) -> Points | Boxes:
-    """Return the boxes that can be of a declared time: all, unless the publication says which are."""
-    if not isinstance(target, Boxes) or target.declared is None:
-        return target
-    return target.where(target.declared)
 
 
 class _Search:

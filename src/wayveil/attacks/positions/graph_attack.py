@@ -192,9 +192,10 @@ class GraphAttack(OnPositions):
         rows = np.minimum(rows, max(0, known.n_rows - 1))
         tasks = [slice(k, k + _NEAREST_PER_TASK) for k in range(0, len(chosen), _NEAREST_PER_TASK)]
         columns = (known.t[rows], known.x[rows], known.y[rows]) if known.n_rows else (rows, rows * 1.0, rows * 1.0)
-        if self.delta > 0 and isinstance(target, Points):
+        points = target.as_points()
+        if self.delta > 0 and points is not None:
             sightings = Sightings(*columns, owner[chosen], count[:, None])
-            values = look_alike_values(truth, target, self.delta, tracks)
+            values = look_alike_values(truth, points, self.delta, tracks)
             shares = engine.map(partial(nearest_shares, tracks, values, sightings), tasks)
             return np.concatenate([np.zeros((0, 1)), *shares])[:, 0]
         done = engine.map(partial(_nearest, tracks, columns, owner[chosen], count), tasks)

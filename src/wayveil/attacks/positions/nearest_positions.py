@@ -131,11 +131,12 @@ class NearestPositions(OnPositions):
         engine: Engine,
     ) -> list[Array | None]:
         """Return the success among look-alikes of the nearest, per level; None where there is no disc."""
-        if self.delta == 0 or isinstance(target, Boxes):
+        points = target.as_points()
+        if self.delta == 0 or points is None:
             return [None] * len(self._levels)
         depth = np.minimum(np.array(self._levels), known.count[:, None])
         sightings = Sightings(known.t, known.x, known.y, known.owner, depth)
-        values = look_alike_values(truth, target, self.delta, tracks)
+        values = look_alike_values(truth, points, self.delta, tracks)
         done = engine.map(partial(nearest_shares, tracks, values, sightings), tasks)
         return list(np.concatenate([np.zeros((0, len(self._levels))), *done]).T)
 

@@ -100,15 +100,15 @@ class WatchedPlaces(OnPositions):
             error = duration_units(self.name, "time_error", self.time_error, truth.time_format)
         tracks = Tracks.of(truth, target)
         tasks = [slice(i, i + _WATCHES_PER_TASK) for i in range(0, len(queries), _WATCHES_PER_TASK)]
-        discs = self.delta > 0 and isinstance(target, Points)
+        points = target.as_points() if self.delta > 0 else None
         values = _NO_VALUES._replace(label=np.zeros(len(tracks.trajectory), np.int64))
-        if isinstance(target, Points) and discs:
-            values = look_alike_values(truth, target, self.delta, tracks)
+        if points is not None:
+            values = look_alike_values(truth, points, self.delta, tracks)
         done = engine.map(partial(_passing, tracks, values, queries, error, self.radius), tasks)
         none = np.zeros(0, np.int64)
         passing, hit, many, own, total = (np.concatenate(parts) for parts in zip((none,) * 5, *done, strict=True))
         published = (np.diff(target.offsets) > 0)[queries.trajectory]
-        alike = np.divide(total, many, out=np.zeros(len(many)), where=many > 0) if discs else None
+        alike = np.divide(total, many, out=np.zeros(len(many)), where=many > 0) if points is not None else None
         return Outcome(fitting=passing, hit=hit, published=published, trajectories=(many, own), alike=alike)
 
     def summarize(self, queries: KnownSamples, matches: Outcome) -> AttackResult:

@@ -111,8 +111,9 @@ class FirstLast(ByTripEnds, OnPositions):
         # Points that were moved by a draw fit by luck.  Whoever knows the method counts over all curves that the draw
         # could have made, so the share of a victim is taken over look-alikes.
         shape = None
-        if self.delta > 0 and isinstance(target, Points):
-            shape = LookAlikes.of(target, self.delta).shape[with_rows]
+        points = target.as_points()
+        if self.delta > 0 and points is not None:
+            shape = LookAlikes.of(points, self.delta).shape[with_rows]
 
         def risk_of(when: list[Span]) -> PersonRisk:
             fitting, hit = people_fitting(when, discs, owner, victim, engine)

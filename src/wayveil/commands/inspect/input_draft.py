@@ -14,7 +14,7 @@ from wayveil.io.intake.person_candidates import Hint, Person, crowd_size
 from wayveil.io.intake.profile import Profile
 from wayveil.io.intake.text_folder import FILE
 from wayveil.io.intake.time_columns import TimeGuess
-from wayveil.io.tabular.time_formats import CLOCK, NUMBER
+from wayveil.io.tabular.time_formats import CLOCK, FORMAT_WORDS, NUMBER
 from wayveil.pipeline.plain_input import list_input
 from wayveil.recipe.recipe import InputSpec
 
@@ -391,20 +391,19 @@ def _person_answer(person: Person) -> Answer:
 
 
 def _time_words(time: TimeGuess, form: str, zone: str) -> str:
+    words = FORMAT_WORDS[form]
     names = " and ".join(f"'{name}'" for name in time.columns)
     if form == NUMBER:
         return f"The time in {names} is a plain number."
     if form == CLOCK:
         return f"The time in {names} is a time of day without a date, in seconds since midnight."
     if time.offset:
-        return (
-            f"The time in {names} is UTC ({form}); the clock on the wall is taken, by the minutes in '{time.offset}'."
-        )
+        return f"The time in {names} is UTC ({words}); local time is taken, by the minutes in '{time.offset}'."
     if form.startswith("epoch"):
-        return f"The time in {names} counts from 1970 ({form}), in UTC."
+        return f"The time in {names} is in {words}, UTC."
     if zone == OFFSET:
-        return f"The time in {names} is a date ({form}) with its own UTC offset."
-    where = f"in {zone}" if zone else "by the clock on the wall; a zone can be given with --time-zone"
+        return f"The time in {names} is {words}, with its own UTC offset."
+    where = f"in {zone}" if zone else "local time; a zone can be given with --time-zone"
     if time.fits and time.fits[0].has_abbreviation and not zone:
-        where = "by the clock on the wall; the letters behind it, such as CET, are not heeded: --time-zone says a zone"
-    return f"The time in {names} is a date ({form}), {where}."
+        where = "local time; the letters behind it, such as CET, are not heeded: --time-zone says a zone"
+    return f"The time in {names} is {words}, {where}."

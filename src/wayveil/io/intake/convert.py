@@ -66,9 +66,9 @@ class TimeColumn:
         One of `time_formats.FORMATS`, of the date where there are two columns.
     zone : str
         "offset" where every time says its own UTC offset; the time zone of times without one, such as "Europe/Athens";
-        "" keeps the clock on the wall.
+        "" keeps local time.
     minutes : str
-        The column with the minutes from UTC to the clock on the wall, where times are in UTC: the clock on the wall is
+        The column with the minutes from UTC to local time, where times are in UTC: local time is
         what is read then.  "" for none.
     """
 
@@ -430,7 +430,7 @@ def _unreadable(shown: str) -> InputError:
 
 
 def read_time(time: TimeColumn, dtype: pl.DataType | None = None) -> pl.Expr:
-    """Return a time as a column: an instant, the clock on the wall, or a whole number; times of type time stay."""
+    """Return a time as a column: an instant, local time, or a whole number; times of type time stay."""
     if isinstance(dtype, pl.Datetime) and len(time.columns) == 1 and not time.minutes and not time.zone:
         moment = pl.col(time.columns[0]).dt.cast_time_unit("us")
         return moment.dt.convert_time_zone("UTC") if dtype.time_zone else moment

@@ -23,6 +23,7 @@ from wayveil.io.intake.person_candidates import (
 from wayveil.io.intake.row_layout import PositionGuess, columns_beside, find_layout, guess_degrees, guess_positions
 from wayveil.io.intake.table_view import ColumnProfile, TableView
 from wayveil.io.intake.time_columns import TimeGuess, find_times
+from wayveil.io.tabular.time_formats import FORMAT_WORDS
 
 __all__ = ["Profile", "profile_table"]
 
@@ -110,14 +111,15 @@ def profile_table(
         hints["when"] = time_candidates(view)
     if layout == "unknown" and not where and not any(view.named(role) for role in _SAYS_WHERE):
         hints["where"] = place_candidates(view, times, people)
-    roles = _roles(view, where, times, trajectory, people)
+    beside = columns_beside(view, layout, where)
+    roles = _roles(view, where, beside, times, trajectory, people)
     return Profile(
         rows=view.rows,
         columns=tuple(_with_role(shape, roles) for shape in view.shapes.values()),
         layout=layout,
         times=times,
         where=where,
-        beside=columns_beside(view, layout, where),
+        beside=beside,
         trajectory=trajectory,
         people=people,
         degrees=degrees,
@@ -133,6 +135,7 @@ def profile_table(
 def _roles(
     view: TableView,
     where: Mapping[str, Any],
+    beside: Mapping[str, Any],
     times: Sequence[TimeGuess],
     trajectory: str,
     people: Sequence[Person],
@@ -145,7 +148,10 @@ def _roles(
         roles[trajectory] = ("trajectory", "its name says so, and it comes again in many rows")
     for time in times:
         for name in time.columns:
-            roles[name] = ("time", f"every value reads as {time.fits[0].format}" if time.fits else "named")
+            roles[name] = (
+                "time",
+                f"every value reads as {FORMAT_WORDS[time.fits[0].format]}" if time.fits else "named",
+            )
         if time.offset:
             roles[time.offset] = ("offset", "minutes from UTC in quarters of an hour")
     for ours, names in where.items():
@@ -153,6 +159,9 @@ def _roles(
             meaning = view.meaning.get(name)
             why = f"the word {meaning.word} in its name" if meaning and not view.headless else "what it holds"
             roles[name] = (ours, why)
+    for axis, names in beside.items():
+        for name in (names,) if isinstance(names, str) else names:
+            roles.setdefault(name, (axis, "where the place is, in degrees"))
     return roles
 
 

@@ -40,7 +40,7 @@ class TimeGuess:
     """A time: its columns, and the formats that read it, more than one where the day or the month may come first.
 
     Whoever reads tables takes times that are `plain` as they are.  `offset` is the column with the minutes from UTC to
-    the clock on the wall, "" where there is none.
+    local time, "" where there is none.
     """
 
     columns: tuple[str, ...]
@@ -205,6 +205,6 @@ def _find_offset(view: TableView, time: str) -> str:
         minutes = view.numbers(name)
         quarters = bool((minutes % 15 == 0).all())
         if quarters and bool((minutes.abs() <= _MOST_OFFSET_MIN).all()) and bool((minutes.abs() >= 60).mean() > 0.5):  # type: ignore[operator]
-            view.guesses.append(f"Times are UTC, and '{name}' has the minutes to the clock on the wall: that is taken.")
+            view.guesses.append(f"Times are UTC, and '{name}' has the minutes to local time: that is taken.")
             return name
     return ""

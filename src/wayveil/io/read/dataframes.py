@@ -285,14 +285,14 @@ def from_movingpandas(
 ) -> Points:
     """Return the points of a MovingPandas TrajectoryCollection or Trajectory; see `from_geopandas`.
 
-    MovingPandas drops time zones, so that the times are those of the clock on the wall, unless it remembers the zone.
+    MovingPandas drops time zones, so that the times are local time, unless it remembers the zone.
     The object id of the trajectories, where all have one, is the owner.
     """
     return _points_of_shapes(_point_frame(trajectories), _options(columns, crs, None, attributes, owners, similar_ids))
 
 
 def to_movingpandas(data: Points, *, ids: Sequence[str] | None = None) -> Any:
-    """Return a MovingPandas TrajectoryCollection; times are in UTC or on the clock on the wall, without a zone.
+    """Return a MovingPandas TrajectoryCollection; times are in UTC or in local time, without a zone.
 
     MovingPandas has no trajectories of fewer than two points: these are left out.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -11,13 +12,13 @@ import polars as pl
 from wayveil.io.publish.published_rows import attribute_columns
 from wayveil.io.publish.writer import rows_in_order, write_table
 from wayveil.io.read.loaded import Loaded
-from wayveil.io.read.trajectory_tables import read_trajectories, required
-from wayveil.io.tabular.columns import ReadOptions, choose_columns
+from wayveil.io.read.trajectory_tables import TrajectoryColumns, read_trajectories, required
+from wayveil.io.tabular.columns import Columns, ReadOptions, choose_columns
 from wayveil.io.tabular.messages import count, was
 from wayveil.io.tabular.row_order import refuse_disorder, sequence_of, time_order
 from wayveil.io.tabular.table import Rows, Table, open_table
-from wayveil.io.tabular.timestamps import time_column, time_pattern
-from wayveil.model import RoadNetwork, Routes
+from wayveil.io.tabular.timestamps import parse_times, time_column, time_pattern
+from wayveil.model import RoadNetwork, Routes, TimeFormat
 from wayveil.model.data.ragged import IntArray, offsets_of
 
 __all__ = ["read_routes", "routes_of", "write_routes"]
@@ -42,7 +43,8 @@ def read_routes(path: str | Path, network: RoadNetwork, options: ReadOptions = _
     -------
     Loaded
         `data` are Routes in the order of `seq`.  `t_start` and `t_end` are the first and the last time of a trajectory;
-        without a column t all times are 0.  Gaps, where a road does not begin where the one before ends, are counted in
+        without a column t they are those of the columns t_start and t_end, which published tables have, and otherwise
+        all times are 0.  Gaps, where a road does not begin where the one before ends, are counted in
         a note.
 
     Raises
@@ -80,6 +82,12 @@ def routes_of(table: Table, network: RoadNetwork, options: ReadOptions) -> Loade
     seq = sequence_of(rows, columns.place["seq"], "road")
     trajectory = read.trajectory
     t = read.t
+    time_format = read.time_format
+    slices, more_notes = _slices(rows, columns, read)
+    notes.extend(more_notes)
+    if slices is not None:
+        t = slices.t_start[trajectory]
+        time_format = slices.time_format
     order, unsorted = time_order(trajectory, seq)
     if unsorted:
         verb = was(unsorted)
@@ -97,11 +105,11 @@ def routes_of(table: Table, network: RoadNetwork, options: ReadOptions) -> Loade
         road=road,
         t=t,
         t_start=t[offsets[:-1]],
-        t_end=t[offsets[1:] - 1],
+        t_end=t[offsets[1:] - 1] if slices is None else slices.t_end,
         network=network,
         owner=read.owner,
         attributes=read.attributes,
-        time_format=read.time_format,
+        time_format=time_format,
         owners=read.owners,
     )
     return Loaded(data=data, rows=len(rows), notes=(*notes, *rows.notes), ids=read.ids)
@@ -130,6 +138,40 @@ def write_routes(data: Routes, path: str | Path, *, ids: Sequence[str] | None = 
     columns["t"] = time_column(data.t, data.time_format)
     columns |= attribute_columns(data, path, ("traj_id", "user_id", "seq", "road", "t"))
     write_table(pl.DataFrame(columns), path, time_pattern(data.t, data.time_format))
+
+
+class _Slices(NamedTuple):
+    """The slice of time of each trajectory."""
+
+    t_start: IntArray
+    t_end: IntArray
+    time_format: TimeFormat
+
+
+def _slices(rows: Rows, columns: Columns, read: TrajectoryColumns) -> tuple[_Slices | None, tuple[str, ...]]:
+    """Return the slices of time that columns tell, and notes; None where no columns do, or not one per trajectory."""
+    if "t_start" not in columns.place:
+        return None, ()
+    ends: list[IntArray] = []
+    formats: list[TimeFormat] = []
+    notes: list[str] = []
+    first = np.unique(read.trajectory, return_index=True)[1]
+    for name in ("t_start", "t_end"):
+        values = rows.frame[str(columns.place[name])]
+        if values.null_count() or values.ne_missing(values.gather(first).gather(read.trajectory)).any():
+            return None, ("Columns 't_start' and 't_end' are not one time per trajectory and were left out.",)
+        t, time_format, more = parse_times(rows, columns.place[name])
+        ends.append(t[first])
+        formats.append(time_format)
+        notes.extend(more)
+    if formats[0] != formats[1]:
+        raise rows.table.wrong("the times in 't_start' and 't_end' are written in different ways; write them in one.")
+    rows.refuse(
+        (ends[1] < ends[0])[read.trajectory],
+        "column 't_end' is earlier than 't_start'",
+        "Correct or remove these rows.",
+    )
+    return _Slices(t_start=ends[0], t_end=ends[1], time_format=formats[0]), tuple(notes)
 
 
 def _roads(rows: Rows, position: int, network: RoadNetwork) -> IntArray:

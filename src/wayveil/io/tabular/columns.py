@@ -60,6 +60,9 @@ class InputColumns:
     place_too: tuple[str, ...] = ()
     """What else may be said of a place."""
 
+    slice: tuple[str, ...] = ()
+    """What says when, all together and only where there is no column t."""
+
     mapped: tuple[str, ...]
     """What, named with --columns, tells this kind from others."""
 
@@ -106,6 +109,7 @@ INPUTS: Mapping[str, InputColumns] = {
         known=("traj_id", "seq", "road", "t", "user_id"),
         rule="Routes need traj_id, seq and road",
         place=("seq", "road"),
+        slice=("t_start", "t_end"),
         mapped=("road",),
         copies=("from_node", "to_node", "t_start", "t_end"),  # what a published table says of a road or its trajectory
     ),
@@ -197,10 +201,10 @@ class ReadOptions:
 class Columns:
     """Positions of the columns in the file.
 
-    `place` has the key location, or x and y, or one of geometry, latlon and lonlat, or seq and road, or place with seq
-    and t_end as far as they are there.  `t` is None where routes or stops have no times.  `parts` has what to take of
-    the text of ``traj_id`` and ``user_id``, where it is not all.  `suspects` are the names of columns that look like a
-    person where neither ``user_id`` nor ``traj_id`` does.
+    `place` has the key location, or x and y, or one of geometry, latlon and lonlat, or seq and road (with t_start and
+    t_end where no column t says when), or place with seq and t_end as far as they are there.  `t` is None where routes
+    or stops have no times.  `parts` has what to take of the text of ``traj_id`` and ``user_id``, where it is not all.
+    `suspects` are the names of columns that look like a person where neither ``user_id`` nor ``traj_id`` does.
     """
 
     traj_id: int
@@ -272,6 +276,8 @@ def place_columns(table: Table, options: ReadOptions, kind: Kind) -> dict[str, i
     if expected.place:
         wanted = {ours: options.columns.get(ours, ours) for ours in (*expected.place, *expected.place_too)}
         columns = {ours: position[name] for ours, name in wanted.items() if name in position}
+        if options.columns.get("t", "t") not in position and _all(expected.slice, position):
+            columns |= {ours: position[ours] for ours in expected.slice}
         ordered = not expected.in_order or "seq" in columns or options.columns.get("t", "t") in position
         return columns if ordered and all(ours in columns for ours in expected.place) else None
     mapped = options.columns

@@ -64,6 +64,11 @@ def kind_of_table(table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = 
             f"{' or '.join(f'--kind {kind}' for kind in fitting)}."
         )
     names = [name for name in table.names if name]
+    if {"seq", "t_min", "t_max"} <= set(names):
+        raise table.wrong(
+            "this is a published table of boxes, of which no method makes another publication; wayveil verify, risk "
+            "and utility take the whole published folder."
+        )
     raise columns_error(
         table,
         "the columns fit neither visits (traj_id, t, location) nor points (traj_id, t, x, y) nor routes (traj_id, seq, "

@@ -24,6 +24,7 @@ __all__ = [
     "EPOCHS",
     "EXCEL",
     "FORMATS",
+    "FORMAT_WORDS",
     "NAMED",
     "NUMBER",
     "PARTS",
@@ -74,6 +75,23 @@ _DATES = {
 }
 FORMATS = (*_DATES, NAMED, *EPOCHS, EXCEL, CLOCK, NUMBER, PARTS)
 """Every format, by the word that recipes use."""
+
+FORMAT_WORDS = {
+    "ymd": "a date, year first",
+    "dmy": "a date, day first",
+    "mdy": "a date, month first",
+    "compact": "a date, year first, in digits only",
+    NAMED: "a date, the month by its name",
+    "epoch_s": "seconds since 1970",
+    "epoch_ms": "milliseconds since 1970",
+    "epoch_us": "microseconds since 1970",
+    "epoch_ns": "nanoseconds since 1970",
+    EXCEL: "days as spreadsheets count them",
+    CLOCK: "a time of day",
+    NUMBER: "a plain number",
+    PARTS: "a date in columns for year, month and day",
+}
+"""The same formats as people call them."""
 
 _CLOCK_TEXT = r"(\d{1,3}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*([AaPp]\.?[Mm]\.?)?"
 _ABBREVIATION = r"(?:\s+[A-Z]{3,5})?"

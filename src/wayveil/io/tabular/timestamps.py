@@ -146,7 +146,7 @@ def _refuse_years(rows: Rows, name: str, bad: pl.Series | np.ndarray) -> None:
 def _local_note(name: str, time_format: TimeFormat) -> tuple[str, ...]:
     if time_format != "local":
         return ()
-    return (f"The times in column '{name}' have no UTC offset and are taken as the clock on the wall.",)
+    return (f"The times in column '{name}' have no UTC offset and are taken as local time.",)
 
 
 def _texts(rows: Rows, name: str, text: pl.Series) -> tuple[IntArray, TimeFormat, tuple[str, ...]]:

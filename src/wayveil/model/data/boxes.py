@@ -12,7 +12,7 @@ from wayveil.errors import InputError
 from wayveil.model.data.frame import Frame
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, offsets_of, trajectory_of_row
 from wayveil.model.data.times import TimeFormat
-from wayveil.model.data.trajectories import BoxColumns, Columns, Trajectories
+from wayveil.model.data.trajectories import BoxColumns, Columns, Sites, Trajectories
 
 __all__ = ["Boxes"]
 
@@ -102,6 +102,33 @@ class Boxes(Trajectories):
     def boxes(self) -> BoxColumns:
         """Return the sides of the boxes."""
         return BoxColumns(self.t_min, self.t_max, self.x_min, self.x_max, self.y_min, self.y_max)
+
+    def as_points(self) -> None:
+        """Return None: boxes are no points."""
+
+    def as_boxes(self) -> Self:
+        """Return the boxes themselves."""
+        return self
+
+    def of_declared_times(self) -> Self:
+        """Return the boxes that can be of a declared time: all, unless it is said which are."""
+        return self if self.declared is None else self.where(self.declared)
+
+    def sites(self) -> Sites:
+        """Return the sides of the boxes; how far data reach they do not show."""
+        return Sites(sides=self.boxes()[2:], frame=self.frame)
+
+    def size_text(self, sides: str, lasting: str, *, has_extent: bool) -> str:
+        """Return the median box."""
+        return f"median box {sides}{f' and {lasting}' if lasting else ''}"
+
+    def file_row(self, row: int) -> list[int | float]:
+        """Return one row as it stands in a file: t_min, t_max, x_min, x_max, y_min and y_max."""
+        one = slice(row, row + 1)
+        x_min, y_min = self.frame.to_file(self.x_min[one], self.y_min[one])
+        x_max, y_max = self.frame.to_file(self.x_max[one], self.y_max[one])
+        sides = (x_min, x_max, y_min, y_max)
+        return [int(self.t_min[row]), int(self.t_max[row]), *(float(side[0]) for side in sides)]
 
     def equal_columns(self) -> tuple[IntArray, tuple[IntArray, ...]]:
         """Return all sides, bit by bit."""

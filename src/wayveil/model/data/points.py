@@ -15,7 +15,7 @@ from wayveil.model.data.curve import z_curve
 from wayveil.model.data.frame import Frame
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, mean_per_trajectory, offsets_of
 from wayveil.model.data.times import TimeFormat
-from wayveil.model.data.trajectories import BoxColumns, Columns, Trajectories
+from wayveil.model.data.trajectories import BoxColumns, Columns, Sites, Trajectories
 
 __all__ = ["Points"]
 
@@ -87,9 +87,29 @@ class Points(Trajectories):
         """Return points as boxes without extent."""
         return BoxColumns(self.t, self.t, self.x, self.x, self.y, self.y)
 
+    def as_points(self) -> Self:
+        """Return the points themselves."""
+        return self
+
+    def as_boxes(self) -> None:
+        """Return None: points say where somebody was, not where somebody may have been."""
+
+    def of_declared_times(self) -> Self:
+        """Return all points: each can be of a declared time."""
+        return self
+
     def positions(self) -> tuple[FloatArray, FloatArray]:
         """Return x and y."""
         return self.x, self.y
+
+    def sites(self) -> Sites:
+        """Return each point where it is."""
+        return Sites(sides=self.boxes()[2:], reach=self.positions(), frame=self.frame)
+
+    def file_row(self, row: int) -> list[int | float]:
+        """Return one row as it stands in a file: t, x and y."""
+        x, y = self.frame.to_file(self.x[row : row + 1], self.y[row : row + 1])
+        return [int(self.t[row]), float(x[0]), float(y[0])]
 
     def curve_keys(self) -> IntArray:
         """Return where the mean of each trajectory is on a curve through the plane."""

@@ -16,7 +16,7 @@ from wayveil.model.data.distinct_rows import distinct_rows
 from wayveil.model.data.frame import Frame
 from wayveil.model.data.ragged import FloatArray, IntArray, frozen, offsets_of, trajectory_of_row
 from wayveil.model.data.times import TimeFormat
-from wayveil.model.data.trajectories import Columns, Trajectories
+from wayveil.model.data.trajectories import Columns, Sites, Trajectories
 
 __all__ = ["RoadNetwork", "Routes"]
 
@@ -230,6 +230,25 @@ class Routes(Trajectories):
     def slices(self) -> tuple[IntArray, ...]:
         """Return where the slice of time of each trip begins and ends."""
         return self.t_start, self.t_end
+
+    def sites(self) -> Sites:
+        """Return the roads, each by its middle where that is known."""
+        network = self.network
+        if network.node_x is None or network.node_y is None:
+            return Sites(names=network.roads, code=self.road, frame=network.frame)
+        x = (network.node_x[network.from_node] + network.node_x[network.to_node]) / 2
+        y = (network.node_y[network.from_node] + network.node_y[network.to_node]) / 2
+        return Sites(
+            names=network.roads,
+            code=self.road,
+            sides=(x, x, y, y),
+            reach=(network.node_x, network.node_y),
+            frame=network.frame,
+        )
+
+    def size_text(self, sides: str, lasting: str, *, has_extent: bool) -> str:
+        """Return how long slices are: roads stay as they are."""
+        return f"slices of {lasting}" if lasting else ""
 
     def curve_keys(self) -> IntArray:
         """Return where each route begins on a curve through the plane, or its first road where nothing is known."""

@@ -12,7 +12,7 @@ from wayveil.errors import InputError
 from wayveil.model.checks import check_order
 from wayveil.model.data.ragged import BoolArray, IntArray, keep_rows, offsets_of
 from wayveil.model.data.times import TimeFormat
-from wayveil.model.data.trajectories import Columns, Trajectories
+from wayveil.model.data.trajectories import Columns, Sites, Trajectories
 from wayveil.model.places.taxonomy import Taxonomy
 
 __all__ = ["Stops"]
@@ -99,6 +99,19 @@ class Stops(Trajectories):
         """Return how many stops are not sensitive: of others an attacker does not know."""
         counted = np.concatenate([[0], np.cumsum(~self.sensitive)])
         return np.diff(counted[self.offsets])
+
+    def sites(self) -> Sites:
+        """Return the nodes, and the leaves below each."""
+        tree = self.taxonomy
+        leaves_before = np.concatenate([[0], np.cumsum(tree.is_leaf[tree.order])])
+        leaves = np.stack([leaves_before[tree.first], leaves_before[tree.last]], axis=1)
+        return Sites(names=tree.nodes, code=self.place, leaves=leaves)
+
+    def size_text(self, sides: str, lasting: str, *, has_extent: bool) -> str:
+        """Return for how many of all places a stop stands."""
+        tree = self.taxonomy
+        places = int(tree.is_leaf.sum())
+        return f"the median stop stands for {int(np.median(tree.n_leaves[self.place]))} of {places:,} places"
 
     def curve_keys(self) -> IntArray:
         """Return where the first place is in the order of the taxonomy: places of one kind are near."""

@@ -11,7 +11,7 @@ __all__ = ["TimeFormat", "duration_units", "seconds_per_unit"]
 
 TimeFormat = Literal["integer", "epoch", "utc", "local"]
 """What `t` means: a plain integer; seconds since 1970; microseconds since 1970 read from ISO 8601 text with an
-offset (`utc`) or without one (`local`, the clock on the wall)."""
+offset (`utc`) or without one (`local`: local time)."""
 
 
 def seconds_per_unit(time_format: TimeFormat) -> float | None:

@@ -18,6 +18,7 @@ import numpy as np
 from wayveil.errors import InputError
 from wayveil.model.checks import check_offsets
 from wayveil.model.data.coded import Coded, Owners, number_names, same_names, translate_codes
+from wayveil.model.data.frame import Frame
 from wayveil.model.data.ragged import (
     BoolArray,
     FloatArray,
@@ -30,7 +31,7 @@ from wayveil.model.data.ragged import (
 )
 from wayveil.model.data.times import TimeFormat
 
-__all__ = ["BoxColumns", "Columns", "NamedPlaces", "Trajectories", "concat"]
+__all__ = ["BoxColumns", "Columns", "NamedPlaces", "Sites", "Trajectories", "concat"]
 
 Columns = Mapping[str, type[np.generic]]
 """Names of columns and the types of their values."""
@@ -58,6 +59,33 @@ class BoxColumns(NamedTuple):
     x_max: FloatArray
     y_min: FloatArray
     y_max: FloatArray
+
+
+class Sites(NamedTuple):
+    """The sites that rows are at: named places, roads, or each row where it is.
+
+    Parameters
+    ----------
+    names : sequence of str, one per site, or None
+        None where sites have no names.
+    code : int64, one per row, or None
+        The site of each row; None where each row is a site of its own.
+    sides : four arrays of float64, one value per site, or None
+        x_min, x_max, y_min and y_max in metres of `frame`, if that is known.
+    reach : x and y, or None
+        Positions that show how far the data reach; None where that is not known, or no point.
+    frame : Frame, or None
+        What these metres were in the file; None for plain metres.
+    leaves : int64, two per site, or None
+        Of nodes of a tree: the first leaf below each and the one behind the last, counted in the order of the tree.
+    """
+
+    names: Sequence[str] | None = None
+    code: IntArray | None = None
+    sides: tuple[FloatArray, FloatArray, FloatArray, FloatArray] | None = None
+    reach: tuple[FloatArray, FloatArray] | None = None
+    frame: Frame | None = None
+    leaves: IntArray | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -126,6 +154,9 @@ class Trajectories(ABC):
 
     whole: ClassVar[bool] = False
     """Whether a trajectory is published as one, never in parts."""
+
+    trip_ends: ClassVar[bool] = False
+    """Whether a trajectory is a trip by its two ends: which of them a row is, it says itself."""
 
     layout: ClassVar[type[Any] | None] = None
     """The class made of `wayveil.Layout` that says how the published table looks; only of a kind from a plug-in, as
@@ -310,6 +341,39 @@ class Trajectories(ABC):
     def positions(self) -> tuple[FloatArray, FloatArray] | None:
         """Return where rows are, as x and y in metres; None where that is not known, or no point."""
         return None
+
+    def boxes(self) -> BoxColumns | None:
+        """Return rows as boxes in time and the plane; None where they name places instead."""
+        return None
+
+    def as_points(self) -> Any:
+        """Return the data if they are points, None for any other kind."""
+        return None
+
+    def as_boxes(self) -> Any:
+        """Return the data if they are boxes, None for any other kind."""
+        return None
+
+    def sites(self) -> Sites | None:
+        """Return the sites that rows are at; None where they have neither a name nor a position."""
+        if len(self.code_columns) == 1:
+            return Sites(names=self._names(), code=getattr(self, self.code_columns[0]))
+        at = self.positions()
+        return None if at is None else Sites(sides=(at[0], at[0], at[1], at[1]), reach=at)
+
+    def size_text(self, sides: str, lasting: str, *, has_extent: bool) -> str:
+        """Return how coarse published rows are, in a few words; "" where they are as fine as before.
+
+        Parameters
+        ----------
+        sides : str
+            The median sides of where a row may have been.
+        lasting : str
+            The median length of the time in which it may have been, "" for a moment.
+        has_extent : bool
+            Whether `sides` are metres, and more than none.
+        """
+        return f"places as they are, times by {lasting}" if lasting else ""
 
     def slices(self) -> tuple[IntArray, ...]:
         """Return columns per trajectory in which all must agree who can be confused with each other; often none."""

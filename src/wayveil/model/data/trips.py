@@ -61,6 +61,7 @@ class Trips(Visits):
     kind: ClassVar[str] = "trips"
     row_word: ClassVar[str] = "ends"
     one_per_time: ClassVar[bool] = False
+    trip_ends: ClassVar[bool] = True
     not_published: ClassVar[str] = "Trips without any end left"
     nothing_left: ClassVar[str] = (
         "Nothing was published: no end of a trip is left after suppression, because too few people share a place and "

@@ -14,7 +14,7 @@ from wayveil.model.data.coded import Coded, common_codes, number_names, translat
 from wayveil.model.data.frame import Frame
 from wayveil.model.data.ragged import FloatArray, IntArray, frozen, offsets_of
 from wayveil.model.data.times import TimeFormat
-from wayveil.model.data.trajectories import Columns, Trajectories
+from wayveil.model.data.trajectories import Columns, Sites, Trajectories
 
 __all__ = ["Visits"]
 
@@ -131,6 +131,25 @@ class Visits(Trajectories):
         if self.place_x is None or self.place_y is None:
             return None
         return self.place_x[self.location], self.place_y[self.location]
+
+    def sites(self) -> Sites:
+        """Return the places, and where they are, if that is known."""
+        sides = None
+        if self.place_x is not None and self.place_y is not None:
+            sides = (self.place_x, self.place_x, self.place_y, self.place_y)
+        return Sites(
+            names=self.place_names(),
+            code=self.location,
+            sides=sides,
+            reach=self.positions(),
+            frame=self.place_frame,
+        )
+
+    def size_text(self, sides: str, lasting: str, *, has_extent: bool) -> str:
+        """Return the median zone, if places became zones."""
+        if not has_extent:
+            return super().size_text(sides, lasting, has_extent=has_extent)
+        return f"median zone {sides}{f', times by {lasting}' if lasting else ''}"
 
     def curve_keys(self) -> IntArray:
         """Return the beginning of the name of the first location: names that begin alike are often near."""

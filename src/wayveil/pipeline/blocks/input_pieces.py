@@ -28,11 +28,12 @@ from wayveil.io.scatter import groups_of, make_piece_folders, people_keys, scatt
 from wayveil.io.tabular.columns import lone_rows_error
 from wayveil.io.tabular.crs import could_be_degrees, unsaid_degrees_error
 from wayveil.io.tabular.normal_columns import similar_ids_error, similar_ids_note
-from wayveil.model import BlockKey, Data, Engine, Frame, Owners, Points, Routes, Stops, Taxonomy, TimeFormat
+from wayveil.model import BlockKey, Data, Engine, Frame, Owners, Taxonomy, TimeFormat
 from wayveil.model.data.ragged import FloatArray, IntArray
 from wayveil.pipeline.blocks.memory import check_groups, check_growth, limit_of
 from wayveil.pipeline.blocks.plan import Keys, keys_of
 from wayveil.pipeline.blocks.task_files import load_data, load_value, save, save_data
+from wayveil.pipeline.folder.published_input import with_manifest
 from wayveil.pipeline.input import load, other_kind_error, prepare, read_options
 from wayveil.pipeline.plain_input import is_plain, plain_input
 from wayveil.recipe import catalog
@@ -159,7 +160,10 @@ def check_kind(spec: InputSpec, needed: tuple[str, ...] = ()) -> Any:
 
 def read_pieces(want: InputPlan, *, seed: int, scratch: Path, engine: Engine) -> Pieces:
     """Scatter, read and prepare a table on an engine; nobody ever holds all of it."""
-    spec = want.spec
+    spec, notes_before = with_manifest(want.spec)
+    if notes_before:
+        read = read_pieces(replace(want, spec=spec), seed=seed, scratch=scratch, engine=engine)
+        return replace(read, notes=(*notes_before, *read.notes))
     kind = want.kind
     if not is_plain(spec):
         folder = scratch / "converted"
@@ -205,17 +209,21 @@ def _extent(spec: InputSpec, kind: str, file: Path) -> tuple[FloatArray, FloatAr
 
     Of metres, it is returned whether nobody said so and all of them could be degrees.
     """
-    data = load(_piece_spec(spec, file, kind), attributes=(), kinds=(kind,), piece=True).data
-    if not isinstance(data, Points) or not data.frame.degrees:
-        return isinstance(data, Points) and data.frame.crs == "" and could_be_degrees(data.x, data.y)
-    lon, lat = data.frame.to_file(data.x, data.y)
+    data: Any = load(_piece_spec(spec, file, kind), attributes=(), kinds=(kind,), piece=True).data
+    positions = data.positions() if data.coordinates else None
+    if positions is None:
+        return False
+    frame: Frame = data.frame
+    if not frame.degrees:
+        return frame.crs == "" and could_be_degrees(*positions)
+    lon, lat = frame.to_file(*positions)
     box = np.unique(np.floor(lon), return_inverse=True)[1]
     low = np.full(box.max() + 1, np.inf)
     high = np.full(box.max() + 1, -np.inf)
     np.minimum.at(low, box, lon)
     np.maximum.at(high, box, lon)
     ends = np.array([lat.min(), lat.max()])
-    return np.concatenate([low, high]), np.resize(ends, 2 * len(low)), data.frame.crs
+    return np.concatenate([low, high]), np.resize(ends, 2 * len(low)), frame.crs
 
 
 def _frame(shown: str, extents: Sequence[tuple[FloatArray, FloatArray, str] | bool]) -> Frame | None:
@@ -238,10 +246,10 @@ def _prepare_piece(
     ready = prepare(loaded, want.steps, want.spec)
     data: Any = ready.data
     data = replace(data, owner=data.owner + (number << _PERSON_BITS))
-    if isinstance(data, Stops):
+    if data.shared == "taxonomy":  # each piece has one of its own
         save(data.taxonomy, _tree_file(scratch, number))
-    elif isinstance(data, Routes) and number == 0:
-        save(data.network, scratch / "shared.pickle")
+    elif number == 0:  # all pieces have the same, or nothing
+        save(data.shared_value(), scratch / "shared.pickle")
     target = save_data(data, scratch / "prepared" / f"{number}.pickle")
     return _Piece(
         file=target,
@@ -297,13 +305,11 @@ def _joined(pieces: list[_Piece], spans: Spans, scratch: Path, engine: Engine) -
         )
     shared = scratch / "shared.pickle"
     files = [piece.file for piece in pieces]
-    if isinstance(example, Stops):
+    if example.shared == "taxonomy":
         tree = in_tree_order(Taxonomy.union([load_value(_tree_file(scratch, i)) for i in range(len(pieces))]))
         save(tree, shared)
         files = engine.map(partial(_renumbered, scratch, shared), list(range(len(pieces))))
         example = example.recode(tree)
-    elif not isinstance(example, Routes):
-        save(None, shared)
     if len({piece.owners for piece in pieces}) > 1:
         # A trajectory that was cut has parts of one person, who counts once; so nobody is assumed in any piece.
         files = engine.map(partial(_with_owners, shared), list(enumerate(files)))

@@ -44,7 +44,7 @@ class Workplaces(Step):
     reckon with that.
 
     A weekday is a date from Monday to Friday.  Hours and dates are those of the clock that the times are written in:
-    UTC for epoch seconds and times with an offset, else the clock on the wall; shift the hours where that is another
+    UTC for epoch seconds and times with an offset, else local time; shift the hours where that is another
     clock than that of the people.  A stop counts for the date on which it begins.
 
     Where no times are known (all are 0), nothing can be judged, nothing is left out, and the note says so.

@@ -41,7 +41,7 @@ class Slices(Step):
     A road is in the slice in which it is entered: one entered just before a border is driven along beyond it.  The
     slice from `t_start` to `t_end` holds the times ``t_start <= t < t_end``.  Uniform slices start at the multiples of
     `width`, counted from 0, the midnight that began 1970, on the clock that the times are written in: UTC for times
-    with an offset and for epoch seconds, the clock on the wall for times without.  Days are those of that clock, too.
+    with an offset and for epoch seconds, local time for times without.  Days are those of that clock, too.
 
     Parts keep the owner and the attributes of their trajectory, and the times of entering their roads.  O(rows) time
     and memory.

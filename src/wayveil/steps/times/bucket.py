@@ -33,7 +33,7 @@ class Bucket(Step):
     Notes
     -----
     Both ends of a trip stay, also in one bucket.  Buckets start at 0, which is the midnight that began 1970, on the
-    clock that the times are written in: UTC for times with an offset, the clock on the wall for times without.  So "1d"
+    clock that the times are written in: UTC for times with an offset, local time for times without.  So "1d"
     is a calendar day.
 
     With "all", the second place of a bucket is a second (for plain integers, a unit) behind its beginning, the third

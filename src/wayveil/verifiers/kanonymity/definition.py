@@ -48,12 +48,14 @@ def find_break_of_kanonymity(
     if sentence:
         return sentence
     # A box nobody was in would make people look alike for nothing: it must be true.
+    shown_boxes = shown.as_boxes()
+    points = published.as_points()
     for i in list_published(published):
         truth = None if original is None else original.record(i)
-        if isinstance(shown, Boxes) and truth is not None and not was_in(shown.record(i), truth, slack):
+        if shown_boxes is not None and truth is not None and not was_in(shown_boxes.record(i), truth, slack):
             return "A trajectory was not in its boxes."
-        if boxes is not None and isinstance(published, Points):
-            pairs = zip(boxes.record(i), published.record(i), strict=True)
+        if boxes is not None and points is not None:
+            pairs = zip(boxes.record(i), points.record(i), strict=True)
             if not all(contains(box, t, x, y, slack) for box, (t, x, y) in pairs):
                 return "A published point is not in its box."
     return ""

@@ -94,9 +94,10 @@ def check_kanonymity(
         why_not = _misfit(published, boxes)
         if not why_not:
             judged = replace(boxes, owner=published.owner, owners=published.owners)
-    if not why_not and isinstance(judged, Boxes) and original is not None:
-        why_not = mismatch(judged, original)
-    drawn = published if isinstance(published, Points) and boxes is not None else None
+    judged_boxes = judged.as_boxes()
+    if not why_not and judged_boxes is not None and original is not None:
+        why_not = mismatch(judged_boxes, original)
+    drawn = None if boxes is None else published.as_points()
     if why_not:
         return _verdict(judged, claim, original, None, drawn=drawn, reason=why_not)
     return _verdict(judged, claim, original, _Groups.of(judged), drawn=drawn)
@@ -104,7 +105,7 @@ def check_kanonymity(
 
 def _misfit(published: Boxes | Points, boxes: Boxes) -> str | None:
     """Why these cannot be the boxes of the published points, or None."""
-    if isinstance(published, Boxes):
+    if published.as_boxes() is not None:
         return "Boxes are given beside boxes, so it is not known which of them to judge."
     if not np.array_equal(boxes.offsets, published.offsets):
         return "The boxes are not one for each published point, so the points cannot be judged by them."
@@ -176,7 +177,7 @@ def _verdict(
     outside = None
     witness = None
     share: float | None = None
-    boxes = data if isinstance(data, Boxes) else None
+    boxes = data.as_boxes()
     if groups is not None:
         rarest = int(groups.people.min())
         largest = groups.largest
@@ -220,9 +221,7 @@ def _sequence(data: Boxes | Points, trajectory: int, people: int) -> dict[str, A
     """Return a sequence and the people who have it, as published, by its ends."""
     first = int(data.offsets[trajectory])
     last = int(data.offsets[trajectory + 1]) - 1
-    start = _row(data, first)
-    end = _row(data, last)
-    return {"start": start, "end": end, "rows": last - first + 1, "people": people}
+    return {"start": data.file_row(first), "end": data.file_row(last), "rows": last - first + 1, "people": people}
 
 
 def _untrue(data: Boxes, groups: _Groups, truth: Containment) -> dict[str, Any]:
@@ -233,26 +232,14 @@ def _untrue(data: Boxes, groups: _Groups, truth: Containment) -> dict[str, Any]:
     kind = truth.nowhere[wrong] * 2 + truth.again[wrong]
     box = int(wrong[np.lexsort((kind, place, groups.code[trajectory]))[0]])
     person = "nowhere" if truth.nowhere[box] else "again" if truth.again[box] else "outside"
-    return {"box": _row(data, box), "person": person, "breaks": "truth"}
+    return {"box": data.file_row(box), "person": person, "breaks": "truth"}
 
 
 def _out_of_box(data: Boxes, drawn: Points, outside: BoolArray) -> dict[str, Any]:
     """Return the first point, in the order of published numbers, that is not in its box, and the box."""
     wrong = np.flatnonzero(outside)
     row = int(wrong[np.lexsort((drawn.y[wrong], drawn.x[wrong], drawn.t[wrong]))[0]])
-    return {"point": _row(drawn, row), "box": _row(data, row), "breaks": "points"}
-
-
-def _row(data: Boxes | Points, row: int) -> list[int | float]:
-    """Return one row as it was published: (t, x, y) or (t_min, t_max, x_min, x_max, y_min, y_max)."""
-    one = slice(row, row + 1)
-    if isinstance(data, Points):
-        x, y = data.frame.to_file(data.x[one], data.y[one])
-        return [int(data.t[row]), float(x[0]), float(y[0])]
-    x_min, y_min = data.frame.to_file(data.x_min[one], data.y_min[one])
-    x_max, y_max = data.frame.to_file(data.x_max[one], data.y_max[one])
-    sides = (x_min, x_max, y_min, y_max)
-    return [int(data.t_min[row]), int(data.t_max[row]), *(float(side[0]) for side in sides)]
+    return {"point": drawn.file_row(row), "box": data.file_row(row), "breaks": "points"}
 
 
 def _reason(
@@ -303,7 +290,7 @@ def _not_judged(
             f"whether they belong to {claim.k} different people of whom nobody owns more than "
             f"{share_text(claim.owner_share)} of them"
         )
-    if isinstance(data, Points):
+    if data.as_boxes() is None:
         parts.append("true positions: points were published, not boxes, so nothing says where the people really were")
     elif original is None:
         parts.append("true positions: without the original it is not known whether the boxes contain them")

@@ -26,12 +26,14 @@ def find_break_of_subsequence_k(
     'Only 1 people look alike.'
     """
     people = list_people(published)
-    containing = defaultdict(list)
+    containing: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for i in list_published(published):
         route = published.record(i)
         parts = {part for size in range(1, len(route) + 1) for part in combinations(route, size)}
         for part in parts:
-            containing[slice_of(published, i), part].append(people[i])
+            owners = containing[slice_of(published, i), part]
+            # A negative owner is nobody: such a trajectory hides no one.
+            owners += [people[i]] if published.owner[i] >= 0 else []
     if not containing:
         return "Nothing is published."
     sentence = find_break(containing.values(), claim.k, claim.owner_share)

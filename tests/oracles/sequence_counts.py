@@ -1,4 +1,8 @@
-"""(K,C)_L-privacy as a program: every sequence, every owner and every value, with sets and fractions."""
+"""What is counted of every sequence of visits: people, owners and values, with sets and fractions.
+
+The definition of (K,C)_L-privacy says whether a publication keeps it; these are the numbers behind, each on its own, to
+compare with what the verifier measures.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 
-__all__ = ["judge_sequences", "keeps", "sequences_of"]
+__all__ = ["judge_sequences", "sequences_of"]
 
 
 def sequences_of(records, longest):
@@ -45,13 +49,3 @@ def judge_sequences(records, owners, values, sensitive, longest):
             "confidence_trajectories": over_trajectories,
         }
     return found
-
-
-def keeps(found, k, c, owner_share):
-    """Return whether all sequences keep (K,C)_L-privacy; there must be one."""
-    return bool(found) and all(
-        counts["support"] >= k
-        and counts["owner_share"] <= owner_share
-        and all(share <= c for share in (*counts["confidence"].values(), *counts["confidence_trajectories"].values()))
-        for counts in found.values()
-    )

@@ -1,4 +1,7 @@
-"""The breach bound as a program: every adversary, every class, every way to hand out trajectories, with fractions."""
+"""The breach bound as a program: every adversary, every class, every way to hand out trajectories, with fractions.
+
+Independent of the definition on purpose: that counts ways by binomial coefficients, and here each way is written out.
+"""
 
 from __future__ import annotations
 
