@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -156,3 +157,10 @@ def test_the_headline_of_a_risk_is_the_attack_that_learns_most() -> None:
     assert (told["risk"]["name"], told["risk"]["number"], told["risk"]["raw"]) == ("two", "attribute_mean", 0.4)
     assert told["loss"] is None
     assert risk_headline(results[2:]) == {"risk": None, "loss": None}
+
+
+def test_the_attack_of_a_comparison_is_judged_by_the_limit_of_the_recipe(tmp_path: Path) -> None:
+    recipe = recipe_of(tmp_path / "t.csv", tmp_path, {"name": "kcl", "k": 5, "l": 2})
+    attacks = with_measures(recipe).attacks or ()
+    assert {attack.threshold for attack in attacks if attack.name == "known_visits"} == {Fraction(1, 5)}
+    assert len([attack for attack in attacks if attack.name == "known_visits"]) == 3

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from wayveil.engines import LocalEngine
-from wayveil.kernels.common import jit, warm
+from wayveil.kernels.common import code_cache, warm
 from wayveil.methods import METHODS, Kcl
 from wayveil.model import Visits, parameters_of
 from wayveil.pipeline import compile
@@ -36,7 +36,7 @@ class Child:
 def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """An empty cache folder for the notes; the kernels of this process keep theirs."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(jit, "_folder", [])
+    monkeypatch.setattr(code_cache, "_folder", [])
     return tmp_path / "cache"
 
 
@@ -109,7 +109,7 @@ def test_without_a_cache_folder_nothing_is_done(
 ) -> None:
     (tmp_path / "file").write_text("a file where a folder should be")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    monkeypatch.setattr(jit, "_folder", [])
+    monkeypatch.setattr(code_cache, "_folder", [])
     asked = pretend(monkeypatch, None)
     prepared()
     assert (asked, told) == ([], [])

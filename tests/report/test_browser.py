@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from accessibility import AXE, violations
+from accessibility import violations
 
 from wayveil.io import Loaded
 from wayveil.pipeline.input import prepare
@@ -148,7 +148,6 @@ def test_a_report_is_quiet_asks_for_nothing_and_fits(kind: str, report: Callable
         assert [url for url in opened.asked if not url.startswith("data:")] == [report(kind).as_uri()]
 
 
-@pytest.mark.skipif(not AXE.exists(), reason="needs axe-core: npm ci in frontend")
 @pytest.mark.parametrize(("kind", "width"), [("visits", PHONE), ("points with raw", DESK), ("routes", DESK)])
 def test_nothing_hinders_people_who_do_not_see_well(
     kind: str, width: int, report: Callable[[str], Path], browser: Any

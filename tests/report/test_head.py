@@ -53,8 +53,8 @@ def test_green_needs_all_three(kept: int, shares: tuple[float | None, ...], stat
 def test_the_attack_that_exposes_most_people_is_named_with_how_many_and_who_is_worst() -> None:
     head = make_head(holds=True, published=[attack("few", 0.1), attack("many", 0.6, 0.75)], remaining=left(100))
     assert head.to_json()["sentence"] == (
-        "Published and verified, but many can find the person with a chance above 1/5 for 60 % of the people, at worst "
-        "75 % (1 other attack above the limit, too)."
+        "Published and verified, but the attack many can find the person with a chance above 1/5 for 60 % of the "
+        "people, at worst 75 % (1 other attack above the limit, too)."
     )
     assert [one["attack"] for one in head.to_json()["exposed"]] == ["many", "few"]
 
@@ -62,7 +62,7 @@ def test_the_attack_that_exposes_most_people_is_named_with_how_many_and_who_is_w
 def test_loss_is_said_before_risk() -> None:
     head = make_head(holds=True, published=[attack("many", 0.6)], remaining=left(10))
     assert head.reasons[0] == "only 10 % of the visits are left: kcl took 90 %"
-    assert head.reasons[1].startswith("many can find the person")
+    assert head.reasons[1].startswith("the attack many can find the person")
     assert head.remedies[0] == "--time-bucket 4h"
 
 

@@ -82,8 +82,8 @@ def advise(
     loaded = load(recipe.input, attributes=wanted)
     _refuse_few(loaded.data, k)
     space = make_space(loaded.data)
-    asked = parse_resolution(resolution) if isinstance(resolution, str) else resolution
-    chosen = choose_resolution(space, asked)
+    wanted_resolution = parse_resolution(resolution) if isinstance(resolution, str) else resolution
+    chosen = choose_resolution(space, wanted_resolution)
     uses: tuple[str, ...] = DEFAULT_USES if use is None else (use,)
     seed = _SEED if recipe.seed is None else recipe.seed
     search = search_settings(

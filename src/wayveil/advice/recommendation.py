@@ -15,12 +15,13 @@ from wayveil.errors import InputError
 from wayveil.recipe.recipe import Recipe
 from wayveil.yardstick.fair_loss import Resolution
 
-__all__ = ["ENOUGH", "Advice", "make_advice"]
+__all__ = ["ENOUGH", "OUTDATED", "Advice", "make_advice"]
 
 ENOUGH = 0.5
 _COSTLY = 0.5
 """A loss above which a publication tells little of what it is for."""
-_OUTDATED = ("Resolution:", "The method ", "Tried before", "Little is left")
+OUTDATED = ("Resolution:", "The method ", "Tried before", "Little is left")
+"""How guesses begin that are about settings, and not about the file: others are chosen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +74,7 @@ class Advice:
         if taken is None:
             raise InputError(self.reason)
         recipe = taken.setting.apply(self.recipe)
-        kept = [guess for guess in self.recipe.input.guesses if not guess.startswith(_OUTDATED)]
+        kept = [guess for guess in self.recipe.input.guesses if not guess.startswith(OUTDATED)]
         guesses = (*kept, f"Chosen by advise: {self.reason}")
         return recipe.model_copy(update={"input": recipe.input.model_copy(update={"guesses": guesses})})
 

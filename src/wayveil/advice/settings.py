@@ -74,15 +74,15 @@ class Setting:
 def list_settings(recipe: Recipe, raw: Data, resolution: Resolution) -> tuple[Setting, ...]:
     """Return what to try for a recipe, each setting once, the recipe's own first."""
     builder = _Builder(recipe, raw, resolution)
-    found: dict[str, Setting] = {}
+    settings: dict[str, Setting] = {}
     for setting in builder.settings():
         try:
             chosen = setting.apply(recipe)
         except UsageError:
             continue  # steps and method do not fit the kind of data, or each other
         parts = [_part(step) for step in chosen.prepare], chosen.method.name, plain_parameters(chosen.method)
-        found.setdefault(repr(parts), setting)
-    return tuple(found.values())
+        settings.setdefault(repr(parts), setting)
+    return tuple(settings.values())
 
 
 class _Builder:
@@ -272,9 +272,9 @@ class _Builder:
                 yield self._make([{"step": "days"}], {**self.method, "distance": distance}, "cast")
 
     def _words(self, steps: Sequence[Step], method: Step) -> str:
-        told = [word for step in steps if (word := _step_words(step))]
+        words = [word for step in steps if (word := _step_words(step))]
         claim = ", ".join(f"{key} = {method[key]}" for key in ("k", "c", "m", "l", "delta", "window") if key in method)
-        return f"{'; '.join(told) or 'as read'}; {method['name']} ({claim})"
+        return f"{'; '.join(words) or 'as read'}; {method['name']} ({claim})"
 
 
 def _step_words(step: Step) -> str:

@@ -118,19 +118,19 @@ def try_setting(
         chosen = setting.apply(recipe)
         ready = prepare(loaded, chosen.prepare, chosen.input)
         method = chosen.method
-        made = method.run(ready.data, rng=rng_for(seed, "method"), engine=engine)
-        if not made.data.n_rows:
+        result = method.run(ready.data, rng=rng_for(seed, "method"), engine=engine)
+        if not result.data.n_rows:
             return Trial(setting=setting, rows=rows, why="nothing is left")
         polygons = None
         for step in chosen.prepare:
             polygons = load_zones(chosen.input, step, ready.data) if step.needs_zones else polygons
-        left = trace(made.data, space, steps=chosen.prepare, polygons=polygons, timed=method.keeps_times)
+        left = trace(result.data, space, steps=chosen.prepare, polygons=polygons, timed=method.keeps_times)
         loss = use.lose(left)
-        risk = _worst(chosen, ready.data, made, seed, engine) if attack else None
+        risk = _worst(chosen, ready.data, result, seed, engine) if attack else None
     except WayveilError as error:
         return Trial(setting=setting, rows=rows, why=str(error))
     assert ready.origin is not None
-    last = count_published(method.name, ready.data, made.data, made.source, ready.origin)
+    last = count_published(method.name, ready.data, result.data, result.source, ready.origin)
     return Trial(
         setting=setting,
         rows=rows,
@@ -147,10 +147,10 @@ def _worst(recipe: Recipe, prepared: Data, made: Any, seed: int, engine: Engine)
     results = run_attacks(
         attacks, prepared, made.data, sensitive=sensitive_of(recipe), seed=sequence, engine=engine, boxes=made.boxes
     )
-    found = [(risk, position) for position, result in enumerate(results) if (risk := _risk_of(result)) is not None]
-    if not found:
+    risks = [(risk, position) for position, result in enumerate(results) if (risk := _risk_of(result)) is not None]
+    if not risks:
         return None
-    risk, position = max(found, key=lambda one: (one[0].mean, one[0].largest or 0.0, -one[1]))
+    risk, position = max(risks, key=lambda one: (one[0].mean, one[0].largest or 0.0, -one[1]))
     own = np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, position))
     values = {attribute: list(listed) for attribute, listed in sensitive_of(recipe)}
     attack = attacks[position]

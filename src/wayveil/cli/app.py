@@ -388,14 +388,16 @@ def advise(
         if watched:
             typer.echo(f"{done:>4} of {total}  {harmless(line)}", err=True)
 
-    found = run_advise(recipe, use=use, resolution=resolution, max_risk=max_risk, budget_minutes=budget, progress=tell)
-    if found.recommended is not None and write is not None:
-        text = found.recipe_text(write.parent)
+    recommendation = run_advise(
+        recipe, use=use, resolution=resolution, max_risk=max_risk, budget_minutes=budget, progress=tell
+    )
+    if recommendation.recommended is not None and write is not None:
+        text = recommendation.recipe_text(write.parent)
         write_file(write, lambda path: path.write_text(text, encoding="utf-8"))
-    refused = {} if found.recommended is not None else {"error": found.reason, "exit_code": 2}
-    emit({**found.to_json(), **refused}, advice_lines(found, write), as_json=as_json)
-    if found.recommended is None:
-        raise typer.Exit(fail(found.reason, 2, as_json=False))
+    refused = {} if recommendation.recommended is not None else {"error": recommendation.reason, "exit_code": 2}
+    emit({**recommendation.to_json(), **refused}, advice_lines(recommendation, write), as_json=as_json)
+    if recommendation.recommended is None:
+        raise typer.Exit(fail(recommendation.reason, 2, as_json=False))
 
 
 @app.command("serve")

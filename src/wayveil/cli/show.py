@@ -245,12 +245,12 @@ def head_lines(head: Any, left: Any) -> Iterator[str]:
     worst attacker before and after; the loss; who is not stopped; what to do next.
     """
     shares = left.shares
-    told = ", ".join(f"{_percent(share)} of the {what}" for what, share in shares.items())
+    shares_text = ", ".join(f"{_percent(share)} of the {what}" for what, share in shares.items())
     if head.state == "but":
         first = typer.style(head.sentence.replace("\N{NO-BREAK SPACE}", " "), fg="yellow", bold=True)
     else:
         first = typer.style(f"{head.label}. {head.title}.", fg="green", bold=True)
-    yield first + (f" Left: {told}." if told else "")
+    yield first + (f" Left: {shares_text}." if shares_text else "")
     if head.state == "but":
         yield _row("try", head.next_step)
     if shares:

@@ -96,7 +96,7 @@ def rehearse(name: str) -> None:
     workload, given = _INPUTS[kind]
     with TemporaryDirectory(prefix="wayveil-rehearsal-") as folder:
         table = Path(folder, "input.csv")
-        made = generate(workload, given, table, seed=_SEED)
+        generated = generate(workload, given, table, seed=_SEED)
         source: dict[str, Any] = {"path": table, "kind": kind}
         for beside in ("network", "taxonomy"):
             file = table.with_name(f"input-{beside}.csv")
@@ -105,9 +105,9 @@ def rehearse(name: str) -> None:
         settings = _SETTINGS.get(name) or catalog.describe(name)["example"]
         known = {parameter.name for parameter in catalog.parameters("method", name)}
         if "sensitive" in known:
-            settings = {**settings, "sensitive": dict(made.sensitive)}
+            settings = {**settings, "sensitive": dict(generated.sensitive)}
         if "adversaries" in known:
-            places: Any = made.data
+            places: Any = generated.data
             half = len(places.locations) // 2
             settings = {
                 **settings,

@@ -107,17 +107,17 @@ def load_plan(path: Path, out: Path | None = None) -> Plan:
     first = next((s.wrong for s in settings if s.wrong), "")
     if all(s.wrong for s in settings):
         raise UsageError(f"No setting of the recipe can be run. {first}")
-    asked = content.compare
+    grid = content.compare
     return Plan(
         title=content.title or f"Comparison on {source.path.name}",
         input=source,
         settings=settings,
-        risk=_measure("attack", asked.risk),
-        loss=_measure("metric", asked.loss),
-        fair=_fair_metric(asked),
-        max_risk=None if asked.max_risk is None else _limit(asked.max_risk),
-        seed=asked.seed,
-        repeat=asked.repeat,
+        risk=_measure("attack", grid.risk),
+        loss=_measure("metric", grid.loss),
+        fair=_fair_metric(grid),
+        max_risk=None if grid.max_risk is None else _limit(grid.max_risk),
+        seed=grid.seed,
+        repeat=grid.repeat,
         out=base / content.output.path if out is None else out,
         format=content.output.format,
         keep=tuple(content.output.keep),

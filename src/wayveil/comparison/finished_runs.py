@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from wayveil.comparison.comparison_measures import ComparisonMeasures, choose_measures
@@ -16,6 +17,7 @@ from wayveil.comparison.frontier import Candidate, dominated
 from wayveil.errors import UsageError
 from wayveil.recipe.catalog import plain_parameters
 from wayveil.recipe.defaults import attacks_of, metrics_of
+from wayveil.recipe.purpose import set_limit
 from wayveil.recipe.recipe import Recipe
 from wayveil.report.results_json import is_percent, measured_values
 
@@ -53,7 +55,11 @@ def with_measures(recipe: Recipe) -> Recipe:
     metrics = metrics_of(recipe)
     measures = _measures([recipe])
     if isinstance(measures, ComparisonMeasures):
-        attacks += () if _position(measures.attack, attacks) is not None else (measures.attack,)
+        if _position(measures.attack, attacks) is None:
+            # It is judged like the others: above the risk that the recipe accepts, not above the one of a comparison.
+            same = [plain_parameters(one) for one in attacks if one.name == measures.attack.name]
+            limits = [Fraction(given["threshold"]) for given in same if "threshold" in given]
+            attacks += set_limit((measures.attack,), limits[0] if limits else None)
         metrics += () if measures.metric in metrics else (measures.metric,)
     return recipe.model_copy(update={"attacks": attacks, "metrics": metrics})
 

@@ -127,11 +127,11 @@ def _tell_several(run: Run, blocks: Blocks, found: Findings) -> Run:
         facts = found.plan.facts
         notes = ["The pictures show the first piece of the data."]
         sizes = {"Visits": f"{rows:,}", "Parts": f"{n_parts:,}"}
-    told = _told_by_method(run.recipe.method.name, facts)
+    sentences = _told_by_method(run.recipe.method.name, facts)
     return replace(
         run,
         shown=tuple(replace(score, charts=()) for score in found.scores),
-        notes=(*run.notes, *notes, *told, *left_out_note(found.left_out)),
+        notes=(*run.notes, *notes, *sentences, *left_out_note(found.left_out)),
         input_facts=described_input(run.recipe, blocks),
         output_facts={
             "Trajectories": f"{trajectories:,}",
@@ -145,8 +145,8 @@ def _tell_several(run: Run, blocks: Blocks, found: Findings) -> Run:
 
 def _told_by_method(name: str, facts: Mapping[str, int | float | str]) -> list[str]:
     """Return, as notes, what a method chose from the data and what it advises; of several blocks, the first one's."""
-    told = [f"{name} chose from the data: {facts['chosen']}"] if "chosen" in facts else []
-    return [*told, f"{name}: {facts['advice']}"] if "advice" in facts else told
+    sentences = [f"{name} chose from the data: {facts['chosen']}"] if "chosen" in facts else []
+    return [*sentences, f"{name}: {facts['advice']}"] if "advice" in facts else sentences
 
 
 def _notes(found: Findings) -> list[str]:

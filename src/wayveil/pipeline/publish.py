@@ -150,7 +150,7 @@ def publish(
             pictures = _each(job, engine, partial(picture_block, job, verdict.holds), first)
         hashes = _name_parts(space, recipe.output.format, parts, written)
         hashes |= write_zone_outlines(recipe, space.staged, hashes, blocks.example.kind)
-        found = Findings(
+        findings = Findings(
             made=made,
             written=written,
             hashes=hashes,
@@ -162,7 +162,7 @@ def publish(
             plan=plan,
             left_out=(*(one.name for one in measuring.metrics if one not in measured.metrics), *left_out),
         )
-        return finish(space, replace(make_account(job, blocks, found, clock.seconds), usage=clock.usage))
+        return finish(space, replace(make_account(job, blocks, findings, clock.seconds), usage=clock.usage))
 
 
 def _each(job: Job, engine: Engine, stage: Callable[[Engine, Any], Any], items: Iterable[Any]) -> list[Any]:
@@ -183,7 +183,7 @@ def _attack(
     attacks = job.measuring.attacks
     if together and blocks.pieces is not None and isinstance(job.store, Disk):
         published = [job.store.path_of(f"published/{number}") for number in range(len(blocks.names))]
-        found, left_out = attack_pieces(
+        findings, left_out = attack_pieces(
             attacks,
             blocks.pieces,
             (blocks.pieces.files, published),
@@ -193,7 +193,7 @@ def _attack(
             positions=job.measuring.positions,
         )
         played = tuple(attack for attack in attacks if attack.name not in left_out)
-        return played, tuple((before, after) for before, after in found), left_out
+        return played, tuple((before, after) for before, after in findings), left_out
     results = _each(job, engine, partial(attack_block, job), numbers)
     if len(results) == 1:
         return attacks, results[0], []

@@ -55,9 +55,9 @@ def tell_finding(chart: Chart) -> str:
     if len(chart.series) == 2:
         return f"{chart.title}: {_change(chart)}" if _change(chart) else chart.title
     if len(chart.series) == 1:
-        told = [(value, label) for label, value in zip(chart.labels, chart.series[0].values, strict=False) if value]
-        if len(told) > 1 and chart.kind != "map":
-            most, label = max(told, key=lambda one: one[0])
+        labelled = [(value, label) for label, value in zip(chart.labels, chart.series[0].values, strict=False) if value]
+        if len(labelled) > 1 and chart.kind != "map":
+            most, label = max(labelled, key=lambda one: one[0])
             return f"{chart.title}: most at {label} ({format_value(most, percent=chart.percent)})"
     return chart.title
 
@@ -132,12 +132,12 @@ def _begins(labels: Sequence[str], read: Callable[[str], float | None]) -> list[
 
 
 def _hours(label: str) -> float | None:
-    found = _CLOCK.fullmatch(label)
-    return None if found is None else int(found[1]) + int(found[2]) / 60 + int(found[3] or 0) / 3600
+    match = _CLOCK.fullmatch(label)
+    return None if match is None else int(match[1]) + int(match[2]) / 60 + int(match[3] or 0) / 3600
 
 
 def _number(label: str) -> float | None:
     if (spent := _DURATION.fullmatch(label)) is not None:
         return float(spent[1]) * _SECONDS[spent[2]]
-    found = _NUMBER.fullmatch(label.removesuffix("%").strip())
-    return None if found is None else float(found[0])
+    match = _NUMBER.fullmatch(label.removesuffix("%").strip())
+    return None if match is None else float(match[0])

@@ -22,26 +22,26 @@ _QUIET = (
 
 def find_browser() -> str:
     """Return the browser that prints; UsageError where none is installed."""
-    found = next(filter(None, map(shutil.which, _BROWSERS)), None)
-    if found is None:
+    browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if browser is None:
         raise UsageError(
             "--pdf needs Chromium, Chrome or Edge, and none of them is installed. Leave it out, and print "
             "private/report.html from any browser: it has three pages."
         )
-    return found
+    return browser
 
 
 def print_report(report: Path) -> Path:
     """Print a report beside itself as ``report.pdf``, readable by its owner only; return where it is."""
     paper = report.with_suffix(".pdf")
     with tempfile.TemporaryDirectory(prefix="wayveil-paper-") as folder:
-        made = Path(folder) / "report.pdf"
+        pdf = Path(folder) / "report.pdf"
         # A browser refuses its own sandbox to root; the page is ours, and its policy lets nothing in.
         unboxed = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
-        command = [find_browser(), *_QUIET, *unboxed, f"--user-data-dir={folder}/profile", f"--print-to-pdf={made}"]
+        command = [find_browser(), *_QUIET, *unboxed, f"--user-data-dir={folder}/profile", f"--print-to-pdf={pdf}"]
         try:
             subprocess.run([*command, report.absolute().as_uri()], capture_output=True, timeout=_PATIENCE_S, check=True)
-            content = made.read_bytes()
+            content = pdf.read_bytes()
         except (OSError, subprocess.SubprocessError):
             raise OutputError(
                 f"The browser could not print {str(report)!r}; everything else is done. Print it from a browser window."

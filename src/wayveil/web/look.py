@@ -96,13 +96,13 @@ def _read(asked: Mapping[str, Any]) -> Any:
 
     source = UploadSource(**asked["read"])
     try:
-        found = preview_input(make_input(dict(source.said)))
+        preview = preview_input(make_input(dict(source.said)))
     except WayveilError as error:
         return {"refused": source.sentence(str(error))}
-    for told in (found, *found["columns"]):
+    for told in (preview, *preview["columns"]):
         told["problems"] = [source.sentence(text) for text in told["problems"]]
-    found["notes"] = [source.sentence(text) for text in found["notes"]]
-    return found
+    preview["notes"] = [source.sentence(text) for text in preview["notes"]]
+    return preview
 
 
 def _preview(request: Mapping[str, Any]) -> Any:

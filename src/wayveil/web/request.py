@@ -143,14 +143,14 @@ def read_input(given: dict[str, Any], files: Files) -> tuple[dict[str, Any], dic
 
 def _search(recipe: Mapping[str, Any]) -> dict[str, Any]:
     """Return how to search for settings, checked."""
-    found = {key: recipe[key] for key in _SEARCH if recipe.get(key) is not None}
-    if "use" in found and found["use"] not in USES:
+    search = {key: recipe[key] for key in _SEARCH if recipe.get(key) is not None}
+    if "use" in search and search["use"] not in USES:
         raise UsageError(f"There is no such use; known: {', '.join(USES)}.")
     for key, high in (("max_risk", 1.0), ("budget_minutes", float(_MOST_MINUTES))):
-        value = found.get(key, high)
+        value = search.get(key, high)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= high:
             raise UsageError(f"{key} must be a number above 0 and at most {high:g}.")
-    return found
+    return search
 
 
 def _risk(recipe: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from wayveil.advice.recommendation import OUTDATED
 from wayveil.commands.inspect import Answer, Inspection, choose_settings, inspect_file
 from wayveil.recipe.recipe import make_input
 from wayveil.web.upload_source import UploadSource
@@ -65,6 +66,9 @@ def _run(seen: Inspection, source: UploadSource) -> dict[str, Any]:
     files = {"path", *(key for key in _FILES if key in source.posted)}
     given = {key: value for key, value in content["input"].items() if key not in files}
     uploads = {key: source.posted[key] for key in files if key in source.posted}
+    if not seen.trials and "guesses" in given:
+        # Settings that were not tried are where the page begins, and not what was taken.
+        given["guesses"] = [guess for guess in given["guesses"] if not guess.startswith(OUTDATED)]
     recipe = {
         "input": {**given, **uploads, "file": source.file},
         "prepare": content.get("prepare", []),

@@ -45,9 +45,9 @@ class FairMetric:
     def count_raw(self, raw: Data) -> tuple[Space, RawUse]:
         """Return what publications of raw data are compared with."""
         space = make_space(raw)
-        asked = None if self.resolution == "auto" else parse_resolution(self.resolution)
+        resolution = None if self.resolution == "auto" else parse_resolution(self.resolution)
         uses = DEFAULT_USES if self.use == "auto" else (self.use,)
-        return space, RawUse.of(trace(raw, space), choose_resolution(space, asked), uses)
+        return space, RawUse.of(trace(raw, space), choose_resolution(space, resolution), uses)
 
     def score_folder(
         self, raw: Data, counted: tuple[Space, RawUse], public: Path, spec: InputSpec, steps: Sequence[Any], method: Any
@@ -59,15 +59,15 @@ class FairMetric:
         polygons = None
         for step in steps:
             polygons = load_zones(spec, step, raw) if step.needs_zones else polygons
-        found = use.lose(trace(published, space, steps=steps, polygons=polygons, timed=method.keeps_times))
-        if not found.known:
+        loss = use.lose(trace(published, space, steps=steps, polygons=polygons, timed=method.keeps_times))
+        if not loss.known:
             raise UsageError(f"{self.name}: there is nothing in the file that could be counted.")
         return Score(
             name=self.name,
             meaning=f"{self.summary}, at {use.resolution}",
-            value=found.value,
+            value=loss.value,
             better="lower",
             unit="share",
             numbers={f"{name}_lost_share": share(part, f"{USES[name].capitalize()} that are gone")
-                     for name, part in found.parts.items()},
+                     for name, part in loss.parts.items()},
         )  # fmt: skip

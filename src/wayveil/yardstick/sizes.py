@@ -57,8 +57,8 @@ def interpolated_share(before: Points, after: Points) -> float:
     """
     if not after.n_rows:
         return 0.0
-    known, there = (_moments(data) for data in (before, after))
-    return float(1 - np.isin(there, known).mean())
+    known, comparable = (_moments(data) for data in (before, after))
+    return float(1 - np.isin(comparable, known).mean())
 
 
 def length_text(metres: float) -> str:
@@ -103,9 +103,9 @@ def _moved(prepared: Points, published: Points, source: IntArray | None) -> str:
     Where a trajectory has another number of points than before, points stand for those at the same share of its way.
     """
     of = np.arange(len(published)) if source is None else source
-    there = published.nonempty & (of >= 0)
-    there[there] &= prepared.lengths[of[there]] > 0
-    row = there[trajectory_of_row(published.offsets)]
+    comparable = published.nonempty & (of >= 0)
+    comparable[comparable] &= prepared.lengths[of[comparable]] > 0
+    row = comparable[trajectory_of_row(published.offsets)]
     if not row.any():
         return ""
     trajectory = trajectory_of_row(published.offsets)[row]

@@ -114,13 +114,13 @@ def test_without_a_name_for_the_cache_the_home_folder_is_used(monkeypatch: pytes
     assert Path(folder).is_relative_to(tmp_path / ".cache" / "wayveil")
 
 
-@pytest.mark.parametrize("how", [jit.kernel, jit.inner])
-def test_a_kernel_is_kept_in_the_cache(how: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("how", "ending"), [(jit.kernel, "code"), (jit.inner, "part")])
+def test_a_kernel_is_kept_in_the_cache(how: Any, ending: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     fresh(monkeypatch, tmp_path)
     twice = how(_twice)
     outer = numba.njit(lambda number: twice(number))
     assert outer(21) == 42
-    assert list(tmp_path.rglob("*.code"))
+    assert list(tmp_path.rglob(f"*.{ending}"))
 
 
 @pytest.mark.parametrize("how", [jit.kernel, jit.inner])

@@ -110,9 +110,9 @@ def fewest_in_order(
     owners of `known` are the people."""
     best = np.full(people, NOBODY, np.int64)
     person = np.repeat(known.owner, np.diff(known.offsets))
-    there = support[known.place] > 0
-    np.minimum.at(best, person[there], support[known.place[there]])
-    roots = np.unique(known.place[there])
+    occurring = support[known.place] > 0
+    np.minimum.at(best, person[occurring], support[known.place[occurring]])
+    roots = np.unique(known.place[occurring])
     roots = roots[np.argsort(support[roots], kind="stable")]
 
     def search(roots: Array, best: Array, cut: Array, budget: int) -> None:

@@ -43,11 +43,11 @@ def fitting(
     >>> [column.tolist() for column in fitting(truth, boxes, np.arange(2))]
     [[0, 0, 1], [0, 1, 1]]
     """
-    there = np.flatnonzero(np.diff(target.offsets))
-    n = len(there)
+    with_rows = np.flatnonzero(np.diff(target.offsets))
+    n = len(with_rows)
     target = target.of_declared_times()
     known = truth if truth.known is None else truth.where(truth.known)
-    search = _Search(replace(known.take(there[nodes]), known=None), target.take(there), nodes)
+    search = _Search(replace(known.take(with_rows[nodes]), known=None), target.take(with_rows), nodes)
     blank = np.flatnonzero(np.diff(search.first) == 0)
     rows, expected = search.telling()
     total = len(blank) * n

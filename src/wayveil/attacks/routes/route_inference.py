@@ -126,11 +126,11 @@ class InferenceRoutes(OnRoutes):
         others = pairs.join(on, on=["slice", road]).join(passing, on=["slice", "trajectory", "i", "j"], how="anti")
         of_person = others.group_by(*_PAIR, "node", "person").agg(own=pl.len().cast(pl.Int64))
         sizes = of_person.group_by(_PAIR).agg(people=pl.len(), all=pl.col("own").sum())
-        found = of_person.join(sizes, on=_PAIR).filter(
+        exposed = of_person.join(sizes, on=_PAIR).filter(
             (pl.col("people") < self.k)
             | ((pl.col("person") >= 0) & (pl.col("own") * share.denominator > pl.col("all") * share.numerator))
         )
-        return found.select(*_PAIR, "node", "person").with_columns(side=pl.lit(road))
+        return exposed.select(*_PAIR, "node", "person").with_columns(side=pl.lit(road))
 
 
 class _Exposed(NamedTuple):

@@ -175,9 +175,9 @@ def _told(
     higher = above[node]
     while (left := np.flatnonzero(higher >= 0)).size:
         open_ = left[occurs[higher[left]]]
-        asked = pair[open_] * n_nodes + higher[open_]
-        at = np.minimum(np.searchsorted(key, asked), len(key) - 1)
-        same = key[at] == asked
+        ancestor_pairs = pair[open_] * n_nodes + higher[open_]
+        at = np.minimum(np.searchsorted(key, ancestor_pairs), len(key) - 1)
+        same = key[at] == ancestor_pairs
         added[open_[same]] *= 1 - hit[at[same]]
         higher[left] = above[higher[left]]
     entry, number = np.unique(class_of_pair[pair] * n_nodes + node, return_inverse=True)

@@ -115,7 +115,7 @@ class PointQueries:
         _check(parts)
         names, location = _joined_names(parts)
         starts = np.cumsum([0, *(len(part.t) for part in parts)])
-        there = [part.times for part in parts if part.times.there]
+        timed = [part.times for part in parts if part.times.there]
         return cls(
             names=names,
             location=location,
@@ -125,10 +125,10 @@ class PointQueries:
             distinct=np.concatenate([part.distinct for part in parts]),
             population=sum(part.population for part in parts),
             times=Times(
-                tick=gcd(*(times.tick for times in there)),
-                first=min((times.first for times in there), default=0),
-                last=max((times.last for times in there), default=0),
-                there=bool(there),
+                tick=gcd(*(times.tick for times in timed)),
+                first=min((times.first for times in timed), default=0),
+                last=max((times.last for times in timed), default=0),
+                there=bool(timed),
             ),
             time_format=parts[0].time_format,
         )

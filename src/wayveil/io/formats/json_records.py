@@ -65,14 +65,14 @@ def convert_json(path: Path, folder: Path, *, shown: str) -> Path:
     try:
         text = path.read_text(encoding="utf-8-sig")
         if path.name.lower().endswith(_BY_LINE):
-            found = [_parse(line) for line in text.splitlines() if line.strip()]
+            records = [_parse(line) for line in text.splitlines() if line.strip()]
         else:
-            found = _parse(text)
+            records = _parse(text)
     except (ValueError, RecursionError):
         raise InputError(f"{shown}: the JSON is damaged or cut short; write or copy the file again.") from None
     except OSError as error:
         raise InputError(f"{shown}: the file cannot be read: {error.strerror or 'the reader failed'}.") from None
-    rows = [dict(_flatten(row)) for row in _find_rows(found)]
+    rows = [dict(_flatten(row)) for row in _find_rows(records)]
     if not rows or not any(rows):
         raise InputError(f"{shown}: the JSON holds no list of objects, so there are no rows in it.")
     paths = list(dict.fromkeys(key for row in rows for key in row))

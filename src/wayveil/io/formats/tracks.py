@@ -79,15 +79,15 @@ def open_tracks(shown: str, path: Path, *, folder: bool) -> Table:
 
 def _files(shown: str, folder: Path) -> list[Path]:
     try:
-        found = sorted(f for f in folder.rglob("*") if f.suffix.lower() in _SUFFIXES and f.is_file())
+        files = sorted(f for f in folder.rglob("*") if f.suffix.lower() in _SUFFIXES and f.is_file())
     except OSError as error:
         raise InputError(f"{shown}: the folder cannot be read: {error.strerror or 'the reader failed'}.") from None
-    if not found:
+    if not files:
         what = (
             "is empty" if not any(folder.iterdir()) else "holds no .gpx, .tcx or .plt files, nor .parquet files alone"
         )
         raise InputError(f"{shown}: the folder {what}; give a folder of tracks or of Parquet files, or a file.")
-    return found
+    return files
 
 
 def _person(file: Path) -> str | None:

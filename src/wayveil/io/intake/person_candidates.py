@@ -75,9 +75,9 @@ def find_people(
         name = view.said["user_id"]
         people = view.shapes[name].distinct if name in view.shapes else 0
         return (Person(column=name, people=people, why="it was said", named=True),)
-    found = [name for name in view.named("person") if name not in used and view.shapes[name].missing < 0.5]
-    if found:
-        kept = _without_repeats(view, sorted(found, key=lambda name: not _is_human(name)))
+    candidates = [name for name in view.named("person") if name not in used and view.shapes[name].missing < 0.5]
+    if candidates:
+        kept = _without_repeats(view, sorted(candidates, key=lambda name: not _is_human(name)))
         return tuple(_named_person(view, name, layout) for name in kept)
     files = _file_person(view, times)
     others = tuple(
@@ -165,7 +165,7 @@ def _is_key(view: TableView, name: str) -> bool:
 
 def _likely_keys(view: TableView, used: set[str]) -> tuple[Person, ...]:
     """Return columns of which no name says anything, but whose values come again as ids of people do; at most three."""
-    found = []
+    candidates = []
     for name, shape in view.shapes.items():
         several = shape.distinct > 2 and 2 * shape.distinct <= view.rows
         if name in used or view.meaning[name] is not None or not several or shape.missing > _FEW_MISSING:
@@ -174,8 +174,8 @@ def _likely_keys(view: TableView, used: set[str]) -> tuple[Person, ...]:
             continue
         per_value = view.rows / shape.distinct
         why = f"no name says it, but each of its values comes again, {per_value:,.0f} times on average"
-        found.append(Person(column=name, people=shape.distinct, why=why, named=False))
-    return tuple(sorted(found, key=lambda person: -person.people)[:_MOST_CANDIDATES])
+        candidates.append(Person(column=name, people=shape.distinct, why=why, named=False))
+    return tuple(sorted(candidates, key=lambda person: -person.people)[:_MOST_CANDIDATES])
 
 
 def place_candidates(view: TableView, times: Sequence[TimeGuess], people: Sequence[Person]) -> tuple[Hint, ...]:
@@ -183,13 +183,13 @@ def place_candidates(view: TableView, times: Sequence[TimeGuess], people: Sequen
     used = {name for time in times for name in time.columns} | {person.column for person in people if person.named}
     free = [name for name in view.frame.columns if name not in used and name not in ("file", "folder")]
     fine = [name for name in free if view.meaning[name] is None and _is_like_degrees(view, name)]
-    found = []
+    candidates = []
     for first, second in pairwise(fine):
         orders = pair_orders(view.numbers(first), view.numbers(second))
         for order in orders:
             x, y = (first, second) if order == "lonlat" else (second, first)
             why = f"'{x}' is the longitude and '{y}' the latitude: both have the range and the fractions of degrees"
-            found.append(Hint(columns={"x": x, "y": y}, why=why))
+            candidates.append(Hint(columns={"x": x, "y": y}, why=why))
     names = []
     for name in free:
         shape = view.shapes[name]
@@ -201,13 +201,13 @@ def place_candidates(view: TableView, times: Sequence[TimeGuess], people: Sequen
         shape = view.shapes[name]
         often = f"each in {view.rows / shape.distinct:,.0f} rows on average"
         why = f"'{name}' is the place: {shape.distinct:,} different values, {often}"
-        found.append(Hint(columns={"location": name}, why=why))
-    return tuple(found[:_MOST_CANDIDATES])
+        candidates.append(Hint(columns={"location": name}, why=why))
+    return tuple(candidates[:_MOST_CANDIDATES])
 
 
 def time_candidates(view: TableView) -> tuple[Hint, ...]:
     """Return what could say when, the best first: numbers that go up from row to row."""
-    found = []
+    candidates = []
     for name, shape in view.shapes.items():
         if view.meaning[name] is not None or not view.is_numeric(name) or shape.missing or shape.distinct < 3:
             continue
@@ -218,8 +218,8 @@ def time_candidates(view: TableView) -> tuple[Hint, ...]:
         ones = float((steps == 1).mean() or 0.0)  # type: ignore[arg-type]
         if rising > _RISING and ones < _RISING:
             why = f"'{name}' is the time: its numbers go up, or stay, in {rising:.0%} of the rows"
-            found.append((rising, Hint(columns={"t": name}, why=why)))
-    return tuple(hint for _, hint in sorted(found, key=lambda pair: -pair[0])[:_MOST_CANDIDATES])
+            candidates.append((rising, Hint(columns={"t": name}, why=why)))
+    return tuple(hint for _, hint in sorted(candidates, key=lambda pair: -pair[0])[:_MOST_CANDIDATES])
 
 
 def _is_like_degrees(view: TableView, name: str) -> bool:

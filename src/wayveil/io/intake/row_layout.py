@@ -309,14 +309,14 @@ def columns_beside(view: TableView, layout: str, where: Mapping[str, Any]) -> di
     if "location" not in where:
         return {}
     pairs = [_pair(view, side) for side in (("start", "end") if layout == "trips" else ("",))]
-    found = [name for pair in pairs if pair is not None for name in pair]
-    named = [view.meaning[name] for name in found]
+    names = [name for pair in pairs if pair is not None for name in pair]
+    named = [view.meaning[name] for name in names]
     degrees = all(meaning is not None and meaning.role in ("lon", "lat") for meaning in named)
-    if len(found) != 2 * len(pairs) or not degrees or any(view.shapes[name].missing > 0.05 for name in found):
+    if len(names) != 2 * len(pairs) or not degrees or any(view.shapes[name].missing > 0.05 for name in names):
         return {}
     if layout == "trips":
-        return {"x": (found[0], found[2]), "y": (found[1], found[3])}
-    return {"x": found[0], "y": found[1]}
+        return {"x": (names[0], names[2]), "y": (names[1], names[3])}
+    return {"x": names[0], "y": names[1]}
 
 
 def guess_degrees(view: TableView, where: Mapping[str, Any]) -> bool | None:

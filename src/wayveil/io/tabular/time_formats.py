@@ -315,16 +315,16 @@ def _read_all_named(values: pl.Series) -> pl.Series:
     """
     head = values.drop_nulls().head(_TRIED_FIRST)
     ordered = sorted(_NAMED_DATES, key=lambda form: -int(head.str.contains(form[0]).sum()))
-    found = pl.Series(values.name, [None], dtype=pl.Int64).new_from_index(0, len(values))
+    times = pl.Series(values.name, [None], dtype=pl.Int64).new_from_index(0, len(values))
     left = values.is_not_null().arg_true()
     for pattern, order in ordered:
         if not len(left):
             break
         part = values.gather(left).to_frame("t").select(_read_named(pl.col("t"), pattern, order)).to_series()
         read = part.is_not_null()
-        found = found.scatter(left.filter(read), part.filter(read))
+        times = times.scatter(left.filter(read), part.filter(read))
         left = left.filter(~read)
-    return found
+    return times
 
 
 def _read_named(values: pl.Expr, pattern: str, order: str) -> pl.Expr:

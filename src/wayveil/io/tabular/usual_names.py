@@ -54,7 +54,7 @@ def name_trip_columns(table: Table, options: ReadOptions) -> TripTable:
         if f"destination_{axis}" in name_of_column and f"origin_{axis}" not in known and usual is not None:
             name_of_column[f"origin_{axis}"] = usual
     columns = {**options.columns, **name_of_column}
-    made = tuple(
+    names = tuple(
         place
         for place in ("origin", "destination")
         if columns.get(place, place) not in table.names
@@ -62,8 +62,8 @@ def name_trip_columns(table: Table, options: ReadOptions) -> TripTable:
     )
     pairs = ", ".join(f"{ours} = {shown(name)}" for ours, name in name_of_column.items())
     return TripTable(
-        table=replace(table, names=(*table.names, *made)) if made else table,
+        table=replace(table, names=(*table.names, *names)) if names else table,
         options=replace(options, columns=columns),
-        made=made,
+        made=names,
         notes=(f"Taken by their usual names: {pairs}.",) if name_of_column else (),
     )

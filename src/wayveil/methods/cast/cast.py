@@ -156,24 +156,24 @@ class Cast(Method):
         tree = Preorder.of(data.taxonomy)
         rows = np.ones(data.n_rows, np.bool_)
         key = int.from_bytes(rng.bytes(32), "big")
-        made = self._generalize(data, tree, key, engine)
+        generalized = self._generalize(data, tree, key, engine)
         # Nodes and groups may depend on nobody of whom nothing is published: others are taken out, and all is done once
         # more.  Nobody comes back, so it ends.
-        while not np.isin(data.owner[np.diff(made.offsets) > 0], data.owner[made.published]).all():
-            stays = np.isin(data.owner, data.owner[made.published])
+        while not np.isin(data.owner[np.diff(generalized.offsets) > 0], data.owner[generalized.published]).all():
+            stays = np.isin(data.owner, data.owner[generalized.published])
             rows = stays[trajectory_of_row(data.offsets)]
-            made = self._generalize(data.where(rows), tree, key, engine)
+            generalized = self._generalize(data.where(rows), tree, key, engine)
         node = np.full(data.n_rows, -1)
-        node[rows] = made.node
+        node[rows] = generalized.node
         keep = node >= 0
         zeros = np.zeros(int(keep.sum()), np.int64)
         published = replace(
             data, offsets=keep_rows(data.offsets, keep), place=tree.code[node[keep]], t=zeros, t_end=zeros
         )
         facts: dict[str, int | float | str] = {
-            "groups": len(made.groups.offsets) - 1,
-            "classes": len(np.unique(made.label[np.diff(published.offsets) > 0])),
-            "trajectories that joined a group afterwards": made.groups.riders,
+            "groups": len(generalized.groups.offsets) - 1,
+            "classes": len(np.unique(generalized.label[np.diff(published.offsets) > 0])),
+            "trajectories that joined a group afterwards": generalized.groups.riders,
         }
         return MethodResult(data=published, claim=self.claim, facts=facts | _facts(data, node, tree))
 

@@ -81,8 +81,8 @@ class Shares:
         if not (wanted >= 0).any() or (self.c is None and len(np.unique(owner[pool])) == len(pool)):
             return wanted
         tables: dict[int, _Table] = {number: _Table() for number in np.unique(wanted[wanted >= 0]).tolist()}
-        asked = np.isin(group, list(tables))
-        for trajectory, number in zip(pool[asked].tolist(), group[asked].tolist(), strict=True):
+        is_listed = np.isin(group, list(tables))
+        for trajectory, number in zip(pool[is_listed].tolist(), group[is_listed].tolist(), strict=True):
             tables[number].add(int(owner[trajectory]), _secrets(secrets[trajectory]))
         for _ in range(2):
             for i in np.flatnonzero((wanted >= 0) & (seats < 0)).tolist():
@@ -158,29 +158,29 @@ class Shares:
             }
             for place in reached:
                 by_place[place][who].append(i)
-        for place, there in by_place.items():
-            trips = sum(map(len, there.values()))
-            share = max(Fraction(len(there), people), Fraction(trips, len(members)))
+        for place, of_place in by_place.items():
+            trips = sum(map(len, of_place.values()))
+            share = max(Fraction(len(of_place), people), Fraction(trips, len(members)))
             if share > max(worst, c):
                 worst = share
                 found = place
         if found < 0:
             return set()
-        there = by_place[found]
+        of_place = by_place[found]
         gone: set[int] = set()
         # Over people: somebody leaves with all trajectories at the place.  Who owns others stays without these.
         owned = Counter(who for who, _ in members)
-        order = sorted(there, key=lambda who: (len(there[who]), there[who][0]))
+        order = sorted(of_place, key=lambda who: (len(of_place[who]), of_place[who][0]))
         n_people = people
-        n_there = len(there)
+        n_there = len(of_place)
         for who in order:
             if not exceeds(n_there, n_people, c):
                 break
-            gone.update(there[who])
+            gone.update(of_place[who])
             n_there -= 1
-            n_people -= owned[who] == len(there[who])
+            n_people -= owned[who] == len(of_place[who])
         # Over trajectories: one by one, of whoever has the most of them left.
-        left = {who: [i for i in trips if i not in gone] for who, trips in there.items()}
+        left = {who: [i for i in trips if i not in gone] for who, trips in of_place.items()}
         n_trips = len(members) - len(gone)
         n_at = sum(map(len, left.values()))
         while n_at and exceeds(n_at, n_trips, c):

@@ -46,11 +46,11 @@ def wait_for_people(data: Points, people: int) -> float:
 def _waits(middle: IntArray, lasts: IntArray, owner: IntArray, others: int) -> IntArray:
     """Return the waits of some trips, given in the order of their middles, for so many other people."""
     n = len(middle)
-    asked = np.unique(np.linspace(0, n - 1, min(n, _ASKED)).astype(np.int64))
-    waits = np.empty(len(asked), np.int64)
+    sampled = np.unique(np.linspace(0, n - 1, min(n, _ASKED)).astype(np.int64))
+    waits = np.empty(len(sampled), np.int64)
     # Outwards from trip i: before each round the trips from `low` + 1 to `high` - 1 were looked at, the nearest middle
     # comes next.  It ends when enough other people were met, or everybody was.
-    for number, i in enumerate(asked.tolist()):
+    for number, i in enumerate(sampled.tolist()):
         met: set[int] = set()
         low = i - 1
         high = i + 1

@@ -158,9 +158,9 @@ def _decide(solver: KclSolver, blocks: PlannedBlocks, names: Sequence[str], engi
         for i, (one, keep) in enumerate(zip(seen, np.split(choice.keep, ends[:-1]), strict=True))
     ]
     rare = blocks.rows - len(instance.rows) - int(instance.elsewhere.sum())
-    told = {"visits that fewer than k people have": rare, **choice.facts}
-    told["visits suppressed"] = int(told["visits suppressed"]) + rare
-    return Plan(names=tuple(kept), facts=told)
+    facts = {"visits that fewer than k people have": rare, **choice.facts}
+    facts["visits suppressed"] = int(facts["visits suppressed"]) + rare
+    return Plan(names=tuple(kept), facts=facts)
 
 
 def _joined(seen: Sequence[_Shipped]) -> EncodedVisits:

@@ -283,7 +283,9 @@ def joined_sequences(threats: tuple[IntArray, Counted], hits: Sequence[Hits], n_
     record = np.concatenate([one.record + at for one, at in zip(hits, begin[:-1], strict=True)])
     order = np.lexsort((record, threat))
     n = len(rows) // (counted.longest + 1)
-    found = Violating(fill_table(rows, counted.longest), offsets_of(np.bincount(threat, minlength=n)), record[order])
+    violating = Violating(
+        fill_table(rows, counted.longest), offsets_of(np.bincount(threat, minlength=n)), record[order]
+    )
     level = [level.items for level in counted.common]
     having = np.concatenate([level.having for level in counted.common]).astype(np.int64)
     entry, value = np.nonzero(having)
@@ -295,4 +297,4 @@ def joined_sequences(threats: tuple[IntArray, Counted], hits: Sequence[Hits], n_
         value,
         having[entry, value],
     )
-    return Sequences(n_violating=counted.n_violating, found=found, common=common)
+    return Sequences(n_violating=counted.n_violating, found=violating, common=common)

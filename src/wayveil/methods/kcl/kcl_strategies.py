@@ -196,13 +196,13 @@ def mine(records: Records, bar: int) -> Patterns:
     """Return the maximal sequences that at least `bar` owners have; refuse data with too many to look at."""
     n_items = records.n_items
     most = max(MOST_LOOKS, 1000 * len(records.items))
-    found = mine_maximal_within(records.offsets, records.items, records.owner, n_items, bar, most)
-    if found is None:
+    patterns = mine_maximal_within(records.offsets, records.items, records.owner, n_items, bar, most)
+    if patterns is None:
         raise InputError(
             f"kcl: with preserve=mfs, the sequences that at least {bar} people share are too many to look at (more "
             f"than {most:,} steps). Give a larger min_support, cut long trajectories, or take preserve=instances."
         )
-    first, item, support = found
+    first, item, support = patterns
     return new_patterns(first, item, support, n_items, bar)
 
 

@@ -224,10 +224,10 @@ class Knode(Method):
         tracks = part.tracks()
         weights = edge_weights(tracks, self.overlap)
         edges = int(np.count_nonzero(weights < NO_EDGE)) // 2
-        found = partition(weights, tracks.owner, part.start, part.end, self.people)
-        far = distance_from_middle(part, found)
-        found[keep_shares(found, part.owner, far, self.claim.owner_share)] = -1
-        return TrackGroups.of(part, found), edges
+        groups = partition(weights, tracks.owner, part.start, part.end, self.people)
+        far = distance_from_middle(part, groups)
+        groups[keep_shares(groups, part.owner, far, self.claim.owner_share)] = -1
+        return TrackGroups.of(part, groups), edges
 
     def _group(
         self, tracks: TimedTracks, label: IntArray, windows: IntArray, engine: Engine, crowd: int = 1
@@ -253,8 +253,8 @@ class Knode(Method):
 
     def _grouped(self, part: TrackPart) -> TrackGroups:
         share = self.claim.owner_share
-        found = low_loss_groups(part.tracks(), self.people, (share.numerator, share.denominator))
-        return TrackGroups.of(part, found)
+        groups = low_loss_groups(part.tracks(), self.people, (share.numerator, share.denominator))
+        return TrackGroups.of(part, groups)
 
     def _parts(self, tracks: TimedTracks, label: IntArray) -> list[IntArray]:
         """Return the classes, large ones cut; the largest first, so that no worker ends long after the others."""
@@ -262,13 +262,13 @@ class Knode(Method):
         bounds = np.searchsorted(label[order], np.arange(int(label.max(initial=-1)) + 2)).tolist()
         most = max(_MOST, 4 * self.people)
         places = tracks.places()
-        found = [
+        groups = [
             part
             for low, high in pairwise(bounds)
             if low < high  # small classes have no label
             for part in cut_large(order[low:high], places, tracks.owner, self.people, most)
         ]
-        return sorted(found, key=len, reverse=True)
+        return sorted(groups, key=len, reverse=True)
 
 
 def _publish(

@@ -193,20 +193,20 @@ class Qid(Method):
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         some = data
-        made = self._run(some, self._claim_on(some), engine)
+        result = self._run(some, self._claim_on(some), engine)
         # Nothing may depend on people of whom nothing is published: neither a top speed that is found in the data, nor
         # who is with whom.  Each round takes those who are published; nobody comes back, and nobody among them is
         # faster than before, so it ends.
-        while made.data.n_rows:
-            published = np.diff(made.data.offsets) > 0
+        while result.data.n_rows:
+            published = np.diff(result.data.offsets) > 0
             stays = np.isin(data.owner, data.owner[published])
             claim = self._claim_on(data.take(np.flatnonzero(published)))
-            if claim == made.claim and stays[np.diff(some.offsets) > 0].all():
+            if claim == result.claim and stays[np.diff(some.offsets) > 0].all():
                 break
             some = some.where(np.repeat(stays, np.diff(some.offsets)))
-            made = self._run(some, claim, engine)
-        given, left = (int((np.diff(offsets) > 0).sum()) for offsets in (data.offsets, made.data.offsets))
-        return replace(made, facts={**made.facts, "trajectories left out": given - left})
+            result = self._run(some, claim, engine)
+        given, left = (int((np.diff(offsets) > 0).sum()) for offsets in (data.offsets, result.data.offsets))
+        return replace(result, facts={**result.facts, "trajectories left out": given - left})
 
     def _run(self, data: Points, claim: AttackGraph, engine: Engine) -> MethodResult:
         engine.progress("finding candidates")
@@ -305,8 +305,8 @@ class Qid(Method):
         self, data: Points, tracks: _Tracks, active: BoolArray, root: IntArray, box: IntArray, dropped: BoolArray,
         claim: AttackGraph, facts: Facts,
     ) -> MethodResult:  # fmt: skip
-        there = active[trajectory_of_row(tracks.samples.first)]
-        keep = there & ~dropped
+        is_active = active[trajectory_of_row(tracks.samples.first)]
+        keep = is_active & ~dropped
         side = _sides(box[:, keep], self.cell)
         t = data.t[keep]
         marked = _marked(tracks, root)
@@ -320,7 +320,7 @@ class Qid(Method):
             size = np.bincount(root[keep], minlength=len(root))
             facts |= {
                 "samples in boxes of a guard": int((keep & ~marked & (size[root] > 1)).sum()),
-                "samples dropped in a guard": int((there & dropped).sum()),
+                "samples dropped in a guard": int((is_active & dropped).sum()),
             }
         return MethodResult(data=regions, claim=claim, facts=facts | _loss(root[keep], box[:, keep]))
 

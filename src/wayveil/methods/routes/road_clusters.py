@@ -89,9 +89,9 @@ def release_clusters(parts: Parts, how: Clustering) -> Release:
 
 def choose_release(parts: Parts, ways: Sequence[Clustering]) -> Release:
     """Publish a slice in one of several ways: the one that changes the numbers of parts on its roads least in all."""
-    made = [release_clusters(parts, how) for how in ways]
-    if len(made) == 1:
-        return made[0]
+    releases = [release_clusters(parts, how) for how in ways]
+    if len(releases) == 1:
+        return releases[0]
     lengths = np.diff(parts.offsets)[parts.route]
     rows = np.arange(int(lengths.sum())) + np.repeat(
         parts.offsets[:-1][parts.route] - np.cumsum(lengths) + lengths, lengths
@@ -99,9 +99,9 @@ def choose_release(parts: Parts, ways: Sequence[Clustering]) -> Release:
     before = np.bincount(parts.road[rows], minlength=len(parts.roads))
     changes = [
         int(np.abs(np.bincount(np.searchsorted(parts.roads, one.road), minlength=len(before)) - before).sum())
-        for one in made
+        for one in releases
     ]
-    return made[int(np.argmin(changes))]
+    return releases[int(np.argmin(changes))]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -125,11 +125,11 @@ class _Found:
             n_people=parts.n_people, k=how.people, lookup=INDEXES[how.index], error=how.error,
             share=(share.numerator, share.denominator), begins=begins, bound=float(bound),
         )  # fmt: skip
-        made, begin, end, people = cluster_routes(
+        releases, begin, end, people = cluster_routes(
             offsets, road, owner_first, parts.owner[pairs], fixed, parts.people_on, rule
         )
         label = np.empty(len(order), np.int64)
-        label[order] = made
+        label[order] = releases
         representative = offsets_of(end - begin)
         at = np.arange(representative[-1]) + np.repeat(begin - representative[:-1], end - begin)
         return cls(label=label, offsets=representative, road=road[at], people=people)

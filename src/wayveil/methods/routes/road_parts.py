@@ -197,11 +197,11 @@ def _parts_of(part: _Slice, k: int, from_node: IntArray, to_node: IntArray) -> P
 def published(data: Routes, releases: list[Release], claim: Guarantee, facts: Mapping[str, int]) -> MethodResult:
     """Put the slices together: parts in the order of their trajectories, then dummies; nothing tells exact times."""
     source, like = (
-        np.concatenate([np.zeros(0, np.int64), *(getattr(made, name) for made in releases)])
+        np.concatenate([np.zeros(0, np.int64), *(getattr(routes, name) for routes in releases)])
         for name in ("source", "like")
     )
-    lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(made.offsets) for made in releases)])
-    road = np.concatenate([np.zeros(0, np.int64), *(made.road for made in releases)])
+    lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(routes.offsets) for routes in releases)])
+    road = np.concatenate([np.zeros(0, np.int64), *(routes.road for routes in releases)])
     dummy = source < 0
     order = np.lexsort((np.where(dummy, like, source), dummy))
     offsets, rows = take(offsets_of(lengths), order)
@@ -209,7 +209,7 @@ def published(data: Routes, releases: list[Release], claim: Guarantee, facts: Ma
     like = like[order]
     dummy = dummy[order]
     t_start = data.t_start[like]
-    made = replace(
+    routes = replace(
         data,
         offsets=offsets,
         road=road[rows],
@@ -221,7 +221,7 @@ def published(data: Routes, releases: list[Release], claim: Guarantee, facts: Ma
     )
     names = dict.fromkeys(name for release in releases for name in release.facts)
     summed = {name: sum(release.facts[name] for release in releases) for name in names}
-    return MethodResult(data=made, claim=claim, facts={**facts, **summed}, source=source)
+    return MethodResult(data=routes, claim=claim, facts={**facts, **summed}, source=source)
 
 
 def _left_out(data: Routes, slices: list[IntArray], names: Mapping[str, int]) -> Release:

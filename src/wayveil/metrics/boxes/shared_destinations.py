@@ -56,15 +56,15 @@ class SharedDestinations(OnBoxes):
     def count(self, original: Points, published: Boxes) -> Mapping[str, Any]:
         """Return of every trajectory whose end is published the share of its group in the commonest cell."""
         check_comparable(self.name, original, published, matched=True)
-        there = np.flatnonzero(original.nonempty & published.nonempty)
-        last = original.offsets[there + 1] - 1
+        with_rows = np.flatnonzero(original.nonempty & published.nonempty)
+        last = original.offsets[with_rows + 1] - 1
         cell: Array = np.full(len(original), -1)
         place = np.floor(np.stack([original.x[last], original.y[last]], axis=1) / self.cell)
-        cell[there] = np.unique(place, axis=0, return_inverse=True)[1].reshape(-1)
-        box = published.offsets[there + 1] - 1
-        told = (published.t_min[box] <= original.t[last]) & (original.t[last] <= published.t_max[box])
+        cell[with_rows] = np.unique(place, axis=0, return_inverse=True)[1].reshape(-1)
+        box = published.offsets[with_rows + 1] - 1
+        ends_in_box = (published.t_min[box] <= original.t[last]) & (original.t[last] <= published.t_max[box])
         code = _number_boxes(published)
-        groups, group = np.unique(code[box[told]], return_inverse=True)
+        groups, group = np.unique(code[box[ends_in_box]], return_inverse=True)
         # Everybody who has such a box is in its group, also those who go on from there to other destinations.
         at = np.minimum(np.searchsorted(groups, code), max(0, len(groups) - 1))
         rows = np.flatnonzero(groups[at] == code) if len(groups) else at[:0]

@@ -279,10 +279,10 @@ def _sha256(path: Path) -> str | None:
 
 def _is_same(folder: Path, facts: os.stat_result) -> bool:
     try:
-        found = os.stat(folder)
+        status = os.stat(folder)
     except OSError:
         return False
-    return (found.st_dev, found.st_ino) == (facts.st_dev, facts.st_ino)
+    return (status.st_dev, status.st_ino) == (facts.st_dev, facts.st_ino)
 
 
 def _make_readable(folder: Path) -> None:

@@ -454,12 +454,12 @@ def _readme_failures(folder: Path, manifest: Manifest) -> list[str]:
     expected = readme_of(manifest)
     try:
         with open_plain(folder / README) as file:
-            found = file.read(len(expected) + _LONGEST_README)
+            text = file.read(len(expected) + _LONGEST_README)
     except FileNotFoundError:
         return []
     except OSError:
         return [f"{README} is missing or cannot be read"]
-    if found == expected:
+    if text == expected:
         return []
     other = manifest.versions.get("wayveil") != versions()["wayveil"]
     return [f"{README} does not say what the manifest says{', in the words of this version' if other else ''}"]

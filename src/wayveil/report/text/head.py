@@ -53,9 +53,8 @@ class Exposure:
         does = ABOUT[self.share.about][1] or "succeed"
         worst = "" if self.largest is None or self.largest.value is None else f", at worst {self.largest.text}"
         limit = threshold_text(self.limit, odds=self.share.about == "identity")
-        return (
-            f"{self.attack} can {does} with a chance above {limit} for {self.share.text} of the {self.counted}{worst}"
-        )
+        chance = f"can {does} with a chance above {limit} for {self.share.text} of the {self.counted}{worst}"
+        return f"the attack {self.attack} {chance}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the exposure as JSON can hold it."""

@@ -84,10 +84,10 @@ def layer_of(part: Strokes, frame: Frame, *, name: str, raw: bool) -> MapLayer:
         offsets = part.offsets * 2
     else:
         offsets, x, y = _simplified(part.offsets, x, y)
-    told = _lines(offsets, x, y)
+    lines = _lines(offsets, x, y)
     kind: Literal["lines", "boxes"] = "lines" if part.x2 is None else "boxes"
     return MapLayer(
-        name=name, raw=raw, kind=kind, total=part.total, shown=part.shown, offsets=told.offsets, x=told.x, y=told.y
+        name=name, raw=raw, kind=kind, total=part.total, shown=part.shown, offsets=lines.offsets, x=lines.x, y=lines.y
     )
 
 
@@ -108,8 +108,8 @@ def _lines(offsets: IntArray, x: IntArray, y: IntArray) -> MapLines:
 
 def _some(data: Data) -> tuple[Any, int]:
     """Return as many trajectories with rows as are drawn, and how many there are."""
-    there = np.flatnonzero(data.nonempty)
-    return data.take(there[evenly(len(there), MOST_LINES)]), len(there)
+    with_rows = np.flatnonzero(data.nonempty)
+    return data.take(with_rows[evenly(len(with_rows), MOST_LINES)]), len(with_rows)
 
 
 def _through_positions(data: Data, network: RoadNetwork | None) -> Strokes | None:
@@ -149,8 +149,8 @@ def _on_roads(data: Routes, network: RoadNetwork | None) -> Strokes | None:
 def _boxes(data: Boxes, network: RoadNetwork | None) -> Strokes:
     """Return every different sequence of boxes once, and so many of its boxes that they can be told apart."""
     number = alike(data)
-    there = np.flatnonzero(data.nonempty)
-    first = there if number is None else there[np.unique(number[there], return_index=True)[1]]
+    with_rows = np.flatnonzero(data.nonempty)
+    first = with_rows if number is None else with_rows[np.unique(number[with_rows], return_index=True)[1]]
     few = np.sort(first)[evenly(len(first), MOST_BOXES)]
     lengths = np.diff(data.offsets)[few]
     most = max(1, min(_MOST_BOXES, MOST_VERTICES // 4 // max(1, len(few))))

@@ -74,14 +74,14 @@ def balance(before: Data, after: Data, source: IntArray | None = None) -> dict[s
     {'in': 3, 'out': 1, 'suppressed': 2, 'invented': 0}
     """
     origin = np.arange(len(after)) if source is None else source
-    there = before.nonempty
+    nonempty = before.nonempty
     left = after.nonempty
     kept = np.unique(origin[left & (origin >= 0)])
     invented = int((left & (origin < 0)).sum())
-    n = int(there.sum())
-    found = {"trajectories": _entry(n, int(left.sum()), n - int(there[kept].sum()), invented)}
+    n = int(nonempty.sum())
+    found = {"trajectories": _entry(n, int(left.sum()), n - int(nonempty[kept].sum()), invented)}
     if before.owners == "given":
-        people = len(np.unique(before.owner[there]))
+        people = len(np.unique(before.owner[nonempty]))
         still = len(np.unique(before.owner[kept]))
         found["people"] = _entry(people, still, people - still, invented)
     found[before.row_word] = _entry(before.n_rows, after.n_rows, *_changed_rows(before, after, origin))
@@ -100,8 +100,8 @@ def _when(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
     if slices.hours:
         labels = tuple(f"{hour:02d}:00" for hour in range(24))
     shares = [np.bincount(part[part >= 0], minlength=n) / max(len(part), 1) for part in (slices.before, slices.after)]
-    told = "hour of the day, as the times of the data say" if slices.hours else "time of the data, in equal parts"
-    return _shares("When people move", labels, shares, names, told, "share of rows")
+    axis = "hour of the day, as the times of the data say" if slices.hours else "time of the data, in equal parts"
+    return _shares("When people move", labels, shares, names, axis, "share of rows")
 
 
 def _lengths(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:

@@ -51,9 +51,9 @@ def make_pictures(
     published : bool
         Whether `after` kept its promise; if not, it is treated like the original.
     """
-    found = map_view(before, after, names=names, with_raw=with_raw, published=published)
+    view = map_view(before, after, names=names, with_raw=with_raw, published=published)
     return Pictures(
         views=views(before, after, groups, names=names, published=published),
-        maps=() if found is None else (found,),
+        maps=() if view is None else (view,),
         trips=tell_trips(before, after, names=names, with_raw=with_raw, published=published),
     )

@@ -35,10 +35,10 @@ def tell_trips(
     """
     if after.name_word != "places" or not isinstance(before, type(after)) or not (published or with_raw):
         return None
-    there = np.flatnonzero(after.nonempty)
-    if not len(there):
+    with_rows = np.flatnonzero(after.nonempty)
+    if not len(with_rows):
         return None
-    picked = there[evenly(len(there), _MOST_TOLD)]
+    picked = with_rows[evenly(len(with_rows), _MOST_TOLD)]
     chosen: list[tuple[str, Data]] = [(names[0], before)] if with_raw and len(before) == len(after) else []
     chosen.append((names[1], after))
     columns = [_place_names(data.take(picked)) for _, data in chosen]
@@ -51,10 +51,10 @@ def _place_names(data: Data) -> Sequence[str]:
     places: Any = data.places()
     if places is None:
         return ["–"] * len(data)
-    found = []
+    sentences = []
     for trajectory in range(len(data)):
         names = [places.names[code] for code in places.code[places.trajectory == trajectory].tolist()]
         more = len(names) - _MOST_PLACES
         told = (*names[:_MOST_PLACES], f"and {more:,} more") if more > 0 else tuple(names)
-        found.append(" → ".join(told) or "–")
-    return found
+        sentences.append(" → ".join(told) or "–")
+    return sentences

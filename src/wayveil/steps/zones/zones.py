@@ -252,7 +252,7 @@ class Zones(Step):
         boxes, zone = cut_boxes(spots, spot, at.owner, int(self.people))
         closed = close_boxes(boxes, spots, zone)
         plane = [0, 1, 3, 4]
-        found = _rectangles(boxes[:, plane], closed[:, plane] * side, zone, at.frame, side)
+        zones = _rectangles(boxes[:, plane], closed[:, plane] * side, zone, at.frame, side)
         starts = boxes[:, 2]
         ends = boxes[:, 5]
         cuts = starts[starts != OPEN_LOW]
@@ -262,16 +262,16 @@ class Zones(Step):
             ".." if o else self._lasting(b - a)
             for a, b, o in zip(starts.tolist(), ends.tolist(), opened.tolist(), strict=True)
         ]
-        texts = np.array([f"{name}_t{long}" for name, long in zip(found.names, lasting, strict=True)])
+        texts = np.array([f"{name}_t{long}" for name, long in zip(zones.names, lasting, strict=True)])
         names, first, code = np.unique(texts, return_index=True, return_inverse=True)
         of_row = zone[spot]
         return _Found(
             zone=code.reshape(-1)[of_row],
             names=tuple(names.tolist()),
-            x=found.x[first],
-            y=found.y[first],
+            x=zones.x[first],
+            y=zones.y[first],
             begin=begin[of_row],
-            sides=None if found.sides is None else found.sides[first],
+            sides=None if zones.sides is None else zones.sides[first],
         )
 
     def _lasting(self, parts: int) -> str:

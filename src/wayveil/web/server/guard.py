@@ -181,8 +181,8 @@ def _with_headers(send: Send, path: str) -> Send:
 
 def _wants_page(scope: Scope, headers: _Headers) -> bool:
     """Whether a person's browser asks for a page, so that a page is the answer, and not JSON."""
-    asked = scope["method"] == "GET" and not scope["path"].startswith("/api")
-    return asked and "text/html" in (headers.one("accept") or "")
+    is_page = scope["method"] == "GET" and not scope["path"].startswith("/api")
+    return is_page and "text/html" in (headers.one("accept") or "")
 
 
 async def _refuse(send: Send, status: int, sentence: str, *, for_people: bool = False) -> None:
