@@ -12,7 +12,8 @@ seconds and normal noise on x and on y.
 
 `grid` makes such trips on any network that Wayveil reads (OpenStreetMap, a table of roads, FOLDER/OL), or without one
 on a generated town, and matches points every 1, 5, 10 and 30 s with a noise of 5, 10 and 20 m twice: told a
-noise of 10 m, and with the defaults, which estimate it.  It prints the shares of matched roads that are true and of the true length that is found,
+noise of 10 m, and with the defaults, which estimate it.  It prints the shares of matched roads that are true and of the
+true length that is found,
 whether `match` warned, and the noise that was estimated.  Numbers that lengths are multiplied by go from 1 / spread to
 spread.  Trips keep the turn restrictions of the network.
 
