@@ -11,8 +11,9 @@ drive the shortest way.  They drive 12 units of the map per second, a unit taken
 seconds and normal noise on x and on y.
 
 `grid` makes such trips on any network that Wayveil reads (OpenStreetMap, a table of roads, FOLDER/OL), or without one
-on a generated town, and matches points every 1, 5, 10 and 30 s with a noise of 5, 10 and 20 m twice: with the defaults,
-and with ``noise = "auto"``.  It prints the shares of matched roads that are true and of the true length that is found,
+on a generated town, and matches points every 1, 5, 10 and 30 s with a noise of 5, 10 and 20 m twice: told a
+noise of 10 m, and with the defaults, which estimate it.  It prints the shares of matched roads that are true and of the
+true length that is found,
 whether `match` warned, and the noise that was estimated.  Numbers that lengths are multiplied by go from 1 / spread to
 spread.  Trips keep the turn restrictions of the network.
 
@@ -101,7 +102,7 @@ def grid(path: str | None, n_trips: int, spread: float, settings: dict[str, floa
         for noise in (5, 10, 20):
             points = drive(network, truth, when, period, noise, np.random.default_rng(period * 1000 + noise))
             cells = []
-            for step in (Match(**settings), Match(**settings, noise="auto")):
+            for step in (Match(**({"noise": 10.0} | settings)), Match(**settings)):
                 _, true, found, _, notes = shares(step, points, network, truth)
                 warned = "yes" if any(note.startswith("Warning") for note in notes) else "no"
                 cells += [f"{true:.1%}", f"{found:.1%}", warned]

@@ -191,13 +191,6 @@ def test_points_in_pieces_are_put_on_the_same_roads(tmp_path: Path, network: Pat
         publish(content, engine=LocalEngine(workers=1), secret=Secret(bytes(32)))
         written.append({path.name: path.read_bytes() for path in sorted((out / "public").iterdir())})
     assert written[0] == written[1]
-    more["prepare"][0]["noise"] = "auto"
-    more["output"]["path"] = str(tmp_path / "none")
-    with pytest.raises(
-        UsageError, match=r"match as given looks at everybody at once.* a number for the noise of match"
-    ):
-        publish(recipe(tmp_path / "pieces", network, tmp_path / "none", {"name": "icba", "k": 5}, **more))
-    assert not (tmp_path / "none").exists()
 
 
 def test_routes_need_their_network(tmp_path: Path, network: Path, capsys: pytest.CaptureFixture[str]) -> None:

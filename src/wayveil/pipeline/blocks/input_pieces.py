@@ -124,7 +124,7 @@ def plan_input(recipe: Recipe) -> InputPlan:
             raise UsageError(
                 f"The step {step.name} as given looks at everybody at once, which data in blocks do not allow. Write "
                 f"its result with wayveil prepare {step.name} first, and publish that, or choose parameters that do "
-                "not: zones of one size (without people), or a number for the noise of match."
+                "not: zones of one size (without people)."
             )
     if needs_slices and not any(step.name == "slices" for step in recipe.prepare):
         raise UsageError(

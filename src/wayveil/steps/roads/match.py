@@ -12,12 +12,12 @@ import numpy as np
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.roads.map_matching import Candidates, Model, Track, choose_candidates, gather_points
-from wayveil.kernels.roads.near_roads import RoadTree, near_roads, road_pieces, road_tree
+from wayveil.kernels.roads.near_roads import near_roads
 from wayveil.kernels.roads.road_paths import Matched, join_candidates
-from wayveil.kernels.roads.shortest_paths import RoadGraph, opposite_roads, road_graph
 from wayveil.model import Points, RoadNetwork, Routes, Step, check_parameters, parameter
 from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of, trajectory_of_row
 from wayveil.steps.points.split import check_spans
+from wayveil.steps.roads.matching_roads import MatchingRoads, matching_roads
 
 __all__ = ["Match"]
 
@@ -27,14 +27,17 @@ _APART = 4.0  # standard deviations within which points are one position
 _MOST_WEIGHT = 9.0  # noise of neighbouring points is alike, so that the mean of many is not as good as their number
 _USUAL_RADIUS_M = 50.0
 
-_SAMPLE_POINTS = 20_000  # from which the noise is estimated
-_FEWEST_POINTS = 100
 _USUAL_NOISE_M = 10.0
-_SMALLEST_NOISE_M = 3.0
-_LARGEST_NOISE_M = 50.0
+_USUAL_COUNTS = 2.0  # as how many points of a trajectory the usual noise counts when its own is estimated
+_STEPS = (0, 4)  # estimates are the usual noise times roots of two, 10, 14, 20, 28 or 40 m: less finds no more roads
+_FIRST_STEP = 2
+_ROUNDS = 3
+_POINTS_OF_AN_ESTIMATE = 200
 _MUCH_NOISE_M = 25.0
 _OF_A_NORMAL = 1.4826  # standard deviation of a normal distribution over the median of its absolute values
+_NEARER = 1.1  # distances are to the nearest road of the route, at times not the one driven: too small by this
 
+_FEWEST_POINTS = 100  # below which notes say nothing about the noise, and routes are not doubted
 _MUCH_DETOUR = 0.1
 _MUCH_TURNING = 0.05
 _MANY_FAR = 0.2
@@ -43,19 +46,10 @@ _COSINE_BACK = -0.5  # of 120 degrees
 _FEWEST_POSITIONS = 20  # with one before and one after, below which the share that turns back says little
 
 
-class _Roads(NamedTuple):
-    """A network in the frame of the points."""
-
-    tree: RoadTree
-    graph: RoadGraph
-    length: FloatArray
-    opposite: IntArray
-
-
 class _Block(NamedTuple):
-    """Trajectories from number `begin` on, whose rows begin at 0 here."""
+    """The trajectories with the numbers `source`, whose rows begin at 0 here."""
 
-    begin: int
+    source: IntArray
     offsets: IntArray
     t: IntArray
     x: FloatArray
@@ -86,8 +80,8 @@ class Match(Step):
         Metres.  Only roads that come so near to a point can be the road of that point; a point without any is left out.
         With "auto" four times the noise, and at least 50.
     noise : float, > 0, or "auto"
-        Standard deviation of the points from the road, in metres.  With "auto" it is estimated from the data: then the
-        route of one person depends on the points of others, and data in blocks are refused.
+        Standard deviation of the points from the road, in metres.  With "auto" it is estimated for each trajectory
+        from its own points, so that the route of one person does not depend on the points of others.
     beta : float, > 0
         By how many metres the way between two points usually differs from the straight line between them, where they
         are near each other; a fifth of the straight line is added.  The larger, the more detours are believed rather
@@ -114,9 +108,10 @@ class Match(Step):
     - Turning around at a node costs `u_turn`.
     - Going back by up to ``2 * radius`` on one road is taken for noise and the way for 0: points that come late would
       else mean a way around the block.
-    - With "auto", the noise is 1.4826 times the median distance of the points of some trajectories from the roads that
-      they are matched to, as in the paper, but found in three rounds, and from 3 to 50 m.  Of fewer than 100 points it
-      is taken to be 10 m.
+    - With "auto", the noise is 1.4826 times the median distance of points from the roads that they are matched to, as
+      in the paper, but of each trajectory alone, in up to three rounds from 20 m on, from at most 200 points spread
+      evenly over it.  A tenth is added, as the nearest road of a route is not always the one driven.  Few points say
+      little: 10 m count as two more of them, by squares.  The result is rounded to 10, 14, 20, 28 or 40 m.
 
     A route has all roads on the way, also those without a point, so each road begins where the one before ends.  A road
     that is only touched by the first or the last point, at its node, is left out.  A part in which nobody moves along a
@@ -162,8 +157,8 @@ class Match(Step):
         kind="number",
         low=0,
         choices=("auto",),
-        default=_USUAL_NOISE_M,
-        help="standard deviation of points from the road, in metres; auto estimates it from all data",
+        default="auto",
+        help="standard deviation of points from the road, in metres; auto estimates it for each trajectory",
     )
     beta: float = parameter(
         kind="number",
@@ -193,11 +188,6 @@ class Match(Step):
             if getattr(self, name) == 0:
                 raise ParameterError(f"match: {name} must be greater than 0, got 0.")
 
-    @property
-    def looks_at_everybody(self) -> bool:
-        """Whether the noise is estimated, from the points of several people."""
-        return isinstance(self.noise, str)
-
     def run(self, data: Points, *, network: RoadNetwork) -> tuple[Routes, tuple[str, ...]]:
         """Return the routes, and notes that count what was done."""
         routes, notes, _ = self.run_with_origin(data, network=network)
@@ -206,20 +196,24 @@ class Match(Step):
     def run_with_origin(self, data: Points, *, network: RoadNetwork) -> tuple[Routes, tuple[str, ...], IntArray]:
         """Return the routes, notes, and for every route the trajectory that it comes from."""
         check_spans(self.name, data)
-        roads = _roads(data, network, self.u_turn)
-        noise, is_estimated = self._noise(data, roads)
-        radius = self._radius(noise)
-        blocks = [_block(data, begin, end) for begin, end in _cuts(data.offsets)]
+        roads = matching_roads(data, network, self.u_turn)
+        everybody = np.arange(len(data))
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            matches = list(pool.map(lambda block: self._match(block, roads, noise, radius), blocks))
-        parts = [part for part, _ in matches]
+            if isinstance(self.noise, str):
+                pieces = pool.map(lambda block: self._own_noise(block, roads), _blocks(data, everybody))
+                noise = np.concatenate(list(pieces))
+            else:
+                noise = np.full(len(data), self.noise)
+            tasks = [(block, one) for one in _levels(noise) for block in _blocks(data, everybody[noise == one])]
+            matches = list(pool.map(lambda task: self._match(task[0], roads, task[1]), tasks))
         counts = _Counts(*(sum(column) for column in zip(*(count for _, count in matches), strict=True)))
+        radius = self._radius(float(noise.max(initial=0.0)))
         if data.n_rows and counts.near == 0:
             raise InputError(
-                f"match: none of {data.n_rows:,} points lies within {radius:g} m of a road. Points and network "
+                f"match: none of {data.n_rows:,} points lies within {radius:.3g} m of a road. Points and network "
                 "must be of one area and in one coordinate system."
             )
-        source, lengths, road, t = (np.concatenate(column) for column in list(zip(*parts, strict=True))[:4])
+        source, lengths, road, t = _in_order([part for part, _ in matches])
         moved = lengths > 0
         kept = source[moved]
         offsets = offsets_of(lengths[moved])
@@ -236,45 +230,56 @@ class Match(Step):
             owners=data.owners,
         )
         notes = _notes(data, routes, kept, counts, radius, int(np.count_nonzero(~moved)))
-        if is_estimated:
-            notes.append(f"The noise of the points was estimated to be {noise:.1f} m.")
-        notes += _doubts(data, routes, counts, noise if is_estimated else 0.0, roads)
+        usual = 0.0
+        if isinstance(self.noise, str) and data.n_rows >= _FEWEST_POINTS:
+            usual = float(np.quantile(np.repeat(noise, np.diff(data.offsets)), 0.5, method="lower"))
+            notes.append(f"The noise was estimated for each trajectory; at the median point it is {usual:.3g} m.")
+        notes += _doubts(data, routes, counts, usual, roads)
         return routes, tuple(notes), kept
 
     def _radius(self, noise: float) -> float:
         return max(_USUAL_RADIUS_M, 4 * noise) if isinstance(self.radius, str) else self.radius
 
-    def _noise(self, data: Points, roads: _Roads) -> tuple[float, bool]:
-        """Return the noise, and whether it was estimated.
+    def _own_noise(self, block: _Block, roads: MatchingRoads) -> FloatArray:
+        """Return the noise of each trajectory, estimated from its own points.
 
-        A round matches some trajectories with the noise so far, and measures how far their points are from the roads
-        they were matched to.  The first one begins with the distance from the nearest road, which is too little.
+        A round matches trajectories with the noise so far, and measures how far their points are from the roads they
+        were matched to; those for which this is another noise go into the next round.  The first one begins with much:
+        too little noise puts side streets under stray points, which then seem to be near their roads.
         """
-        if not isinstance(self.noise, str):
-            return self.noise, False
-        block = _sample(data)
-        trajectory = trajectory_of_row(block.offsets)
-        noise = 0.0
-        for _ in range(3):
-            radius = self._radius(max(2 * noise, _USUAL_NOISE_M))
-            first, road, _, away = near_roads(block.x, block.y, roads.tree, radius, _MOST_CANDIDATES)
-            if np.count_nonzero(np.diff(first)) < _FEWEST_POINTS:
-                return _USUAL_NOISE_M, False
-            row = trajectory_of_row(first)
-            if noise > 0:
-                matched, _ = self._match(block, roads, noise, radius)
-                used = np.repeat(matched.source, matched.n_roads) * len(roads.length) + matched.road
-                here = np.isin(trajectory[row] * len(roads.length) + road, used)
-                row = row[here]
-                away = away[here]
-            nearest = away[np.append(True, row[1:] != row[:-1])] if len(row) else away  # candidates come by distance
-            if len(nearest) < _FEWEST_POINTS:
-                return _USUAL_NOISE_M, False
-            noise = float(np.clip(_OF_A_NORMAL * np.median(nearest), _SMALLEST_NOISE_M, _LARGEST_NOISE_M))
-        return noise, True
+        block = _thinned(block)
+        step = np.full(len(block.source), _FIRST_STEP)
+        open_ = np.arange(len(step))
+        for _ in range(_ROUNDS):
+            before = step.copy()
+            for one in np.unique(step[open_]).tolist():
+                mine = open_[before[open_] == one]
+                step[mine] = self._measured(_part(block, mine), roads, float(_noise_of(one)))
+            open_ = open_[step[open_] != before[open_]]
+        return _noise_of(step)
 
-    def _match(self, block: _Block, roads: _Roads, noise: float, radius: float) -> tuple[Matched, _Counts]:
+    def _measured(self, block: _Block, roads: MatchingRoads, noise: float) -> IntArray:
+        """Return the noise of each trajectory as a step, once they are matched with the given noise."""
+        matched, _ = self._match(block._replace(source=np.arange(len(block.source))), roads, noise)
+        first, road, _, away = near_roads(block.x, block.y, roads.tree, self._radius(noise), _MOST_CANDIDATES)
+        row = trajectory_of_row(first)
+        of = trajectory_of_row(block.offsets)[row]
+        used = np.repeat(matched.source, matched.n_roads) * len(roads.length) + matched.road
+        here = np.isin(of * len(roads.length) + road, used)
+        row, of, away = row[here], of[here], away[here]
+        nearest = np.diff(row, prepend=-1) > 0  # candidates come by distance
+        of, away = of[nearest], away[nearest]
+        count = np.bincount(of, minlength=len(block.source))
+        away = np.append(away[np.lexsort((away, of))], 0.0)
+        begin = np.cumsum(count) - count
+        median = (away[begin + np.maximum(count - 1, 0) // 2] + away[begin + count // 2]) / 2
+        own = (_NEARER * _OF_A_NORMAL * median) ** 2
+        variance = (count * own + _USUAL_COUNTS * _USUAL_NOISE_M**2) / (count + _USUAL_COUNTS)
+        return np.clip(np.rint(np.log2(variance / _USUAL_NOISE_M**2)), *_STEPS).astype(np.int64)
+
+    def _match(self, block: _Block, roads: MatchingRoads, noise: float) -> tuple[Matched, _Counts]:
         """Match the trajectories of a block."""
+        radius = self._radius(noise)
         usable = np.diff(near_roads(block.x, block.y, roads.tree, radius, 1)[0])
         track = gather_points(block.offsets, block.x, block.y, usable, _APART * noise, noise, _MOST_WEIGHT)
         candidates = Candidates(*near_roads(track.x, track.y, roads.tree, radius, _MOST_CANDIDATES))
@@ -294,7 +299,7 @@ class Match(Step):
             way_m=float(matched.way_m.sum()),
             detour_m=float(matched.way_m[is_detour].sum()),
         )
-        return matched._replace(source=matched.source + block.begin), counts
+        return matched._replace(source=block.source[matched.source]), counts
 
 
 def _notes(data: Points, routes: Routes, source: IntArray, counts: _Counts, radius: float, still: int) -> list[str]:
@@ -316,7 +321,7 @@ def _notes(data: Points, routes: Routes, source: IntArray, counts: _Counts, radi
     return notes
 
 
-def _doubts(data: Points, routes: Routes, counts: _Counts, noise: float, roads: _Roads) -> list[str]:
+def _doubts(data: Points, routes: Routes, counts: _Counts, noise: float, roads: MatchingRoads) -> list[str]:
     """Return a warning where the routes look invented, with the reasons."""
     if data.n_rows < _FEWEST_POINTS:
         return []
@@ -358,20 +363,51 @@ def _turned_back(track: Track) -> tuple[int, int]:
     return int(np.count_nonzero(between)), int(np.count_nonzero(between & back))
 
 
-def _sample(data: Points) -> _Block:
-    """Return trajectories spread evenly over the data, a beginning of each if they are long, as one block."""
-    size = np.diff(data.offsets)
-    n = max(1, min(len(size), _SAMPLE_POINTS // 100))
-    picked = np.unique(np.linspace(0, max(len(size) - 1, 0), n).astype(np.int64))[: len(size)]
-    taken = np.minimum(size[picked], _SAMPLE_POINTS // n)
-    offsets = offsets_of(taken)
-    row = np.arange(offsets[-1]) + np.repeat(data.offsets[picked] - offsets[:-1], taken)
-    return _Block(0, offsets, data.t[row], data.x[row], data.y[row])
+def _noise_of(step: IntArray | int) -> FloatArray:
+    """Return the noise of steps by a root of two each."""
+    return np.asarray(_USUAL_NOISE_M * np.sqrt(2.0) ** step)
 
 
-def _block(data: Points, begin: int, end: int) -> _Block:
-    rows = slice(data.offsets[begin], data.offsets[end])
-    return _Block(begin, data.offsets[begin : end + 1] - rows.start, data.t[rows], data.x[rows], data.y[rows])
+def _levels(noise: FloatArray) -> list[float]:
+    """Return each noise once; without trajectories any."""
+    return np.unique(noise).tolist() or [_USUAL_NOISE_M]
+
+
+def _in_order(parts: list[Matched]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return source, number of roads, roads and times of all parts, in the order of the trajectories."""
+    source, lengths, road, t = (np.concatenate(column) for column in list(zip(*parts, strict=True))[:4])
+    order = np.argsort(source, kind="stable")
+    rows = _rows(offsets_of(lengths)[:-1][order], lengths[order])
+    return source[order], lengths[order], road[rows], t[rows]
+
+
+def _rows(begin: IntArray, count: IntArray) -> IntArray:
+    """Return `count` consecutive rows from each `begin` on."""
+    offsets = offsets_of(count)
+    return np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], count)
+
+
+def _blocks(data: Points, source: IntArray) -> list[_Block]:
+    """Return trajectories in blocks that are matched at once."""
+    whole = _Block(np.arange(len(data)), data.offsets, data.t, data.x, data.y)
+    size = np.diff(data.offsets)[source]
+    return [_part(whole, source[begin:end]) for begin, end in _cuts(offsets_of(size))]
+
+
+def _part(block: _Block, picked: IntArray) -> _Block:
+    """Return some trajectories of a block."""
+    size = np.diff(block.offsets)[picked]
+    rows = _rows(block.offsets[picked], size)
+    return _Block(block.source[picked], offsets_of(size), block.t[rows], block.x[rows], block.y[rows])
+
+
+def _thinned(block: _Block) -> _Block:
+    """Return the trajectories with every n-th point, so that each has few enough for an estimate."""
+    size = np.diff(block.offsets)
+    every = np.maximum(1, -(-size // _POINTS_OF_AN_ESTIMATE))
+    number = np.arange(len(block.t)) - np.repeat(block.offsets[:-1], size)
+    kept = number % np.repeat(every, size) == 0
+    return _Block(block.source, offsets_of(-(-size // every)), block.t[kept], block.x[kept], block.y[kept])
 
 
 def _with_candidates(track: Track, candidates: Candidates) -> tuple[Track, Candidates]:
@@ -381,42 +417,6 @@ def _with_candidates(track: Track, candidates: Candidates) -> tuple[Track, Candi
     columns = (column[some] for column in track[1:])
     first = np.append(candidates.first[:-1][some], candidates.first[-1])
     return Track(start, *columns), candidates._replace(first=first)
-
-
-def _roads(data: Points, network: RoadNetwork, u_turn_m: float) -> _Roads:
-    """Return the roads in the frame of the points, to be searched by place and by connection."""
-    if not isinstance(network, RoadNetwork) or len(network) == 0:
-        raise InputError("match: a road network with at least one road is needed; give it with --network.")
-    shape, x, y = _drawn(network)
-    if data.frame.degrees != network.frame.degrees:
-        one, other = ("degrees", "metres") if data.frame.degrees else ("metres", "degrees")
-        raise InputError(
-            f"match: the points are in {one} and the road network is in {other}. Bring both into one coordinate "
-            "system, and say with --crs what that of the points is."
-        )
-    if data.frame != network.frame:
-        x, y = data.frame.to_metres(*network.frame.to_file(x, y))
-    with np.errstate(over="ignore"):  # a road that is too long for numbers is near no point
-        pieces = road_pieces(shape, x, y)
-        last = np.cumsum(np.diff(shape) - 1) - 1
-        length = pieces.before[last] + pieces.size[last]
-        tree = road_tree(pieces)
-    opposite = opposite_roads(network.from_node, network.to_node, length)
-    banned = None
-    if network.banned_from is not None and network.banned_to is not None:
-        banned = (network.banned_from, network.banned_to)
-    graph = road_graph(network.from_node, network.to_node, length, u_turn_m=u_turn_m, opposite=opposite, banned=banned)
-    return _Roads(tree, graph, length, opposite)
-
-
-def _drawn(network: RoadNetwork) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return the shapes of roads; without any, straight lines between nodes."""
-    if network.shape is not None and network.shape_x is not None and network.shape_y is not None:
-        return network.shape, network.shape_x, network.shape_y
-    if network.node_x is None or network.node_y is None:
-        raise InputError("match: the road network has no coordinates; its nodes or the shapes of its roads are needed.")
-    ends = np.column_stack([network.from_node, network.to_node]).ravel()
-    return np.arange(0, len(ends) + 1, 2), network.node_x[ends], network.node_y[ends]
 
 
 def _cuts(offsets: IntArray) -> Iterator[tuple[int, int]]:
