@@ -67,7 +67,7 @@ def test_each_of_the_three_finds_what_is_broken_and_makes_it_small(monkeypatch: 
     assert str(find_break(case)).startswith("verdict: ")
     holds = SimpleNamespace(holds=True)
     monkeypatch.setitem(campaign.VERIFIERS, "KCL", lambda *_, **__: holds)
-    assert find_break(case) == "promise: a sequence breaks (K,C)_L-privacy"
+    assert find_break(case) == "promise: One person owns 6 of 8 trajectories that look alike."
     monkeypatch.setitem(campaign.PROMISES, "KCL", lambda *_: "")
     assert str(find_break(case)).endswith("identity_max is 0.75")
     small = shrink(case, lambda other: bool(find_break(other)))

@@ -14,8 +14,8 @@ import wayveil
 SOURCE = Path(wayveil.__file__).parent
 KERNELS = SOURCE / "kernels"
 
-FOR_READERS = tuple(sorted(path.name for path in KERNELS.iterdir() if path.is_dir() and path.name[0] != "_"))
-"""All folders: every kernel is written for a reader."""
+FOR_READERS = tuple(sorted(path.parent.name for path in KERNELS.glob("*/__init__.py")))
+"""All folders with source: every kernel is written for a reader.  An installed package has machine code beside them."""
 
 MOST_PARAMETERS = 8
 

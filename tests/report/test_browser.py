@@ -320,7 +320,7 @@ def test_the_appendix_is_folded_opens_by_a_link_and_prints_only_while_open(
         assert not page.locator("#appendix").is_visible()
         page.emulate_media(media="screen")
         page.locator("nav a[href='#appendix']").click()
-        assert page.locator("#appendix").get_attribute("open") is not None
+        page.locator("#appendix[open]").wait_for()
         assert table.is_visible()
         page.emulate_media(media="print")
         assert table.bounding_box()["height"] > 20

@@ -145,7 +145,7 @@ class Opened:
 
     def card(self, name: str) -> Any:
         """Return the card of a method; those that suit the file less are folded away."""
-        self.wait("find-settings")
+        self.page.locator("[data-testid^=method-card-]").first.wait_for(state="attached")
         folded = self.at("other-methods").or_(self.at("after-a-step")).locator("summary")
         if self.at(f"method-card-{name}").count() == 0 or not self.at(f"method-card-{name}").is_visible():
             for i in range(folded.count()):

@@ -17,12 +17,14 @@ export function MethodChoice({ file }: { file: string }) {
 
 function Choices({ file, draft, kind }: { file: string; draft: Draft; kind: DataKind }) {
   const catalog = useCatalog();
-  const methods = [...(catalog.value?.methods ?? [])].sort((a, b) => rank(a) - rank(b));
-  const steps = catalog.value?.steps ?? [];
-  const isStudy = (method: Method) => texts.method.forStudy.includes(method.name);
   const said = saidOf(file, draft);
   const inspection = useAsked(`inspect ${JSON.stringify(said)}`, () => inspectionOf(file, said));
   const likely = inspection.value?.run?.recipe.method?.name ?? null;
+  // Cards are shown once it is known which come first, so that none moves away under the pointer.
+  const known = inspection.value !== null || inspection.error !== null;
+  const methods = known ? [...(catalog.value?.methods ?? [])].sort((a, b) => rank(a) - rank(b)) : [];
+  const steps = catalog.value?.steps ?? [];
+  const isStudy = (method: Method) => texts.method.forStudy.includes(method.name);
   const fitting = methods.filter((method) => takes(method, kind) && !isStudy(method));
   // What suits this file comes first; the sort keeps the others in their order.
   const direct = fitting.sort((a, b) => Number(b.name === likely) - Number(a.name === likely));
@@ -33,7 +35,7 @@ function Choices({ file, draft, kind }: { file: string; draft: Draft; kind: Data
     <>
       <Head title={texts.method.title} lead={texts.method.lead(kind)} />
       {catalog.error && <Failure message={catalog.error} again={catalog.again} />}
-      {catalog.loading && !catalog.value && <Loading />}
+      {((catalog.loading && !catalog.value) || !known) && <Loading />}
       <div className="card search">
         <h2>{texts.advise.title}</h2>
         <p>{texts.advise.lead}</p>
