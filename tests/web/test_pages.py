@@ -220,7 +220,7 @@ def test_from_a_file_to_a_verified_publication(kind: str, link: str, browser: An
     with Opened(browser, link) as opened:
         opened.upload(path)
         opened.wait("column-row")
-        assert opened.at(f"kind-{kind}").is_checked()
+        opened.page.locator(f"[data-testid=kind-{kind}]:checked").wait_for()
         if beside is not None:
             opened.page.get_by_text("Still to be chosen").wait_for()
             assert opened.at("next").is_disabled()
@@ -242,9 +242,9 @@ def test_from_a_file_to_a_verified_publication(kind: str, link: str, browser: An
         opened.at("run-button").click()
         assert "Published and verified" in opened.wait("verdict").inner_text()
         for panel in ("map-before", "map-after", "map-difference") if shape else ():
-            assert opened.wait(panel).locator(shape).count() >= 1
+            opened.wait(panel).locator(shape).first.wait_for()
         assert opened.at("verdict").get_attribute("data-state") in ("kept", "but")
-        assert opened.page.locator("svg.plot").count() >= 2
+        opened.page.locator("svg.plot").nth(1).wait_for()
         look(opened)
         promise = opened.page.get_by_role("heading", name="The promise").locator("xpath=..").inner_text()
         assert values.get("k", values.get("m", "")) in promise  # the numbers of this run, not of an example
@@ -357,12 +357,12 @@ def test_runs_survive_a_reload_and_are_compared(link: str, browser: Any, tmp_pat
             rows.nth(i).get_by_role("checkbox").check()
         opened.at("compare-chosen").click()
         opened.wait("frontier").locator("svg.plot").wait_for()
-        assert opened.at("compare-head").count() == 2
+        opened.at("compare-head").nth(1).wait_for()
         assert head in opened.at("compare-head").all_inner_texts()[0] + opened.at("compare-head").all_inner_texts()[1]
         look(opened)
         opened.check_fit()
         opened.page.reload()
-        assert opened.wait("frontier").locator("svg.plot").count() == 1
+        opened.wait("frontier").locator("svg.plot").wait_for()
         opened.page.goto(f"{opened.base}/#/runs")
         before = opened.wait("runs-row").count()
         opened.check_fit()
@@ -411,7 +411,7 @@ def test_what_similar_ids_are_is_said_on_the_page(link: str, browser: Any, tmp_p
             opened.at("run-button").click()
         assert json.loads(sent.value.post_data)["recipe"]["input"]["similar_ids"] == "same"
         opened.wait("verdict")
-        assert opened.page.get_by_text("they are taken to be the same people, as was said").count() == 1
+        opened.page.get_by_text("they are taken to be the same people, as was said").wait_for()
 
 
 def test_files_that_cannot_be_read_are_told_in_words(link: str, browser: Any, tmp_path: Path) -> None:

@@ -510,11 +510,15 @@ def _number_failures(manifest: Manifest, found: Verdict) -> list[str]:
         name
         for name, value in said.items()
         if not _is_told_right(name, value, found.measured.get(name), alike)
-        and not (name == "min_people" and found.measured.get(name) is None and 0 <= value <= most)
+        and not (name == "min_people" and found.measured.get(name) is None and _is_at_most(value, most))
     ]
     if wrong:
         return [f"the manifest's verdict tells other numbers than the files: {', '.join(sorted(wrong))}"]
     return []
+
+
+def _is_at_most(said: Any, most: Any) -> bool:
+    return isinstance(said, int) and 0 <= said <= most
 
 
 def _is_told_right(name: str, said: Any, found: Any, alike: bool) -> bool:
