@@ -54,6 +54,14 @@ def test_the_api_reference_is_up_to_date() -> None:
     assert written == script("api-reference").text(), "run  .venv/bin/python scripts/api-reference"
 
 
+def test_pages_show_the_promises_and_parameters_of_the_code() -> None:
+    tables = script("doc-tables")
+    assert [page.name for page, _ in tables.stale()] == [], "run  .venv/bin/python scripts/doc-tables"
+    shown = {(kind, name) for page in DOCS.rglob("*.md") for _, kind, name, _ in tables.BLOCK.findall(page.read_text())}
+    assert {name for kind, name in shown if kind == "promise"} == set(wayveil.METHODS)
+    assert {name for kind, name in shown if kind == "parameters"} >= set(wayveil.METHODS)
+
+
 def test_the_types_of_the_page_are_those_of_the_results() -> None:
     written = (ROOT / "frontend/src/visual/results.ts").read_text(encoding="utf-8")
     assert written == script("results-types").text(), "run  .venv/bin/python scripts/results-types"
