@@ -8,6 +8,7 @@ import numpy as np
 
 from wayveil.model import Chart, Data, Series
 from wayveil.model.data.distinct_rows import distinct_rows
+from wayveil.model.data.distinct_values import distinct_values
 from wayveil.model.data.ragged import FloatArray, IntArray, trajectory_of_row
 from wayveil.report.suppression import MIN_PEOPLE
 from wayveil.report.views.equivalence_groups import alike
@@ -76,13 +77,13 @@ def balance(before: Data, after: Data, source: IntArray | None = None) -> dict[s
     origin = np.arange(len(after)) if source is None else source
     nonempty = before.nonempty
     left = after.nonempty
-    kept = np.unique(origin[left & (origin >= 0)])
+    kept = distinct_values(origin[left & (origin >= 0)])
     invented = int((left & (origin < 0)).sum())
     n = int(nonempty.sum())
     found = {"trajectories": _entry(n, int(left.sum()), n - int(nonempty[kept].sum()), invented)}
     if before.owners == "given":
-        people = len(np.unique(before.owner[nonempty]))
-        still = len(np.unique(before.owner[kept]))
+        people = len(distinct_values(before.owner[nonempty]))
+        still = len(distinct_values(before.owner[kept]))
         found["people"] = _entry(people, still, people - still, invented)
     found[before.row_word] = _entry(before.n_rows, after.n_rows, *_changed_rows(before, after, origin))
     return found
