@@ -77,7 +77,9 @@ def advise(
     method = recipe.method
     given = {**plain_parameters(method)}
     k = int(given.get("k") or given.get("m") or 2)
-    limit = 1.0 / k if max_risk is None else float(check_fraction("advise", "max_risk", max_risk, low=0, high=1))
+    accepted = None if max_risk is None else check_fraction("advise", "max_risk", max_risk, low=0, high=1)
+    limit = 1.0 / k if accepted is None else float(accepted)
+    recipe = recipe.model_copy(update={"max_risk": accepted})  # a run of what is recommended is judged by it, too
     wanted = tuple(dict.fromkeys((*(name for name, _ in method.claim.sensitive), *recipe.output.keep)))
     loaded = load(recipe.input, attributes=wanted)
     _refuse_few(loaded.data, k)
