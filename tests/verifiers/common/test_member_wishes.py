@@ -87,7 +87,7 @@ def test_too_many_who_end_in_one_square_are_found() -> None:
     owner = [0, 0, 0, 1, 1, 1, 1, 1]
     boxes = replace(Boxes.from_records([[BOX]] * 8), owner=np.array(owner), owners="given")
     often = _truth([None] * 8, [10.0, 10.0, 10.0, 10.0, 10.0, 310.0, 410.0, 510.0], owner)
-    loose = replace(claim, row_share=Fraction(7, 10), destination_share=Fraction(1))
+    loose = replace(claim, row_share=Fraction(7, 10), destination_share="none")
     assert check_kanonymity(boxes, loose, original=often).holds
     assert not check_kanonymity(boxes, replace(loose, destination_share=Fraction(3, 5)), original=often).holds
     assert any(part.startswith("destinations") for part in check_kanonymity(boxes, claim).not_judged)
@@ -101,7 +101,7 @@ def test_points_that_are_the_same_are_judged_alike() -> None:
     verdict = check_kdelta(same, claim, original=truth)
     assert "3 end in one square" in verdict.reason
     assert find_break_of_kdelta(same, claim, original=truth)
-    asked = replace(claim, destination_share=Fraction(1))
+    asked = replace(claim, destination_share="none")
     assert check_kdelta(same, asked, original=truth).holds
     assert not find_break_of_kdelta(same, asked, original=truth)
     more = replace(truth, attributes={"wanted": Coded.from_values(["4", None, None])})

@@ -42,13 +42,13 @@ class WalkTogether(Method):
     radius_max: float | str
     radius_growth: float
     k_column: str
-    destination_share: Fraction
+    destination_share: Fraction | str
     destination_cell: float
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
         check_radius(self.name, self.radius_max, self.radius_growth)
-        if self.delta > 0 and (self.k_column != "none" or self.destination_share < 1):
+        if self.delta > 0 and (self.k_column != "none" or self.destination_share != "none"):
             raise ParameterError(
                 f"{self.name}: k_column and destination_share go with delta = 0, where a group is all that are the "
                 f"same; got delta = {self.delta:g}."

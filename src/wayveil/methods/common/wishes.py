@@ -71,7 +71,7 @@ def _group_levels(
     """Return what is published of each level, with the trajectories it is of, and how many of each that are."""
     claim = method.claim
     asked = read_asked(method.name, data, claim.k_column, method.k)
-    apart = claim.destination_share < 1
+    apart = claim.limits_ends
     where = _positions(data)
     waiting = data.nonempty.copy()
     made: list[tuple[IntArray, MethodResult]] = []
@@ -133,7 +133,7 @@ def _run(
     some = replace(some, attributes={}, owner=np.unique(some.owner, return_inverse=True)[1].reshape(-1))
     if len(np.unique(some.owner)) < size:
         return None
-    plain = replace(method, k=size, k_column="none", destination_share=Fraction(1))
+    plain = replace(method, k=size, k_column="none", destination_share="none")
     try:
         result: MethodResult = plain.run(some, rng=rng, engine=engine)
     except InputError:
@@ -158,7 +158,7 @@ def _list_kept(result: MethodResult, members: IntArray, own: BoolArray, data: Po
     ends = _ends(data, source, shown, claim.destination_cell)
     for group in groups.values():
         of = source[group]
-        if own[of].any() and _are_apart(ends[group], data.owner[of], claim.destination_share):
+        if own[of].any() and _are_apart(ends[group], data.owner[of], claim.end_share):
             kept[group] = True
     return kept
 

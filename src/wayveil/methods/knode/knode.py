@@ -79,8 +79,8 @@ class Knode(Method):
         With ``variant="improved"``: what becomes of the samples outside of the time that a group shares.
     k_column : str
         The column that says how many people somebody asks to be one of, where it is more than `k`.  Not published.
-    destination_share : number from 0 to 1
-        Largest share of a group whose people may all end in one square of `destination_cell` metres; 1: no limit.
+    destination_share : number from 0 to 1, or "none"
+        Largest share of a group whose people may all end in one square of `destination_cell` metres.
 
     Guarantee
     ---------
@@ -146,7 +146,7 @@ class Knode(Method):
         "published as pieces, or left out",
     )
     k_column: str = k_column_parameter()
-    destination_share: Fraction = destination_share_parameter()
+    destination_share: Fraction | str = destination_share_parameter()
     destination_cell: float = destination_cell_parameter()
 
     name: ClassVar[str] = "knode"

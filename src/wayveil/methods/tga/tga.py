@@ -62,8 +62,8 @@ class Tga(Method):
         What a wide box costs in comparison to a long one, in metres and seconds; not both 0.
     k_column : str
         The column that says how many people somebody asks to be one of, where it is more than `k`.  Not published.
-    destination_share : number from 0 to 1
-        Largest share of a group whose people may all end in one square of `destination_cell` metres; 1: no limit.
+    destination_share : number from 0 to 1, or "none"
+        Largest share of a group whose people may all end in one square of `destination_cell` metres.
 
     Guarantee
     ---------
@@ -120,7 +120,7 @@ class Tga(Method):
     space_weight: float = parameter(kind="number", low=0, default=1.0, help="cost of width and height of a box")
     time_weight: float = parameter(kind="number", low=0, default=1.0, help="cost of the duration of a box")
     k_column: str = k_column_parameter()
-    destination_share: Fraction = destination_share_parameter()
+    destination_share: Fraction | str = destination_share_parameter()
     destination_cell: float = destination_cell_parameter()
 
     name: ClassVar[str] = "tga"

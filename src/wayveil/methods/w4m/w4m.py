@@ -106,8 +106,8 @@ class W4m(WalkTogether):
     k_column : str
         The column that says how many people somebody asks to be one of, where it is more than `k`, with ``delta=0``.
         It is not published.
-    destination_share : number from 0 to 1
-        Largest share of a group whose people may all end in one square of `destination_cell` metres; 1: no limit;
+    destination_share : number from 0 to 1, or "none"
+        Largest share of a group whose people may all end in one square of `destination_cell` metres,
         with ``delta=0``.
 
     Guarantee
@@ -208,7 +208,7 @@ class W4m(WalkTogether):
         kind="choice", choices=("random", "farthest"), default="random", help="which trajectory leads the next cluster"
     )
     k_column: str = k_column_parameter()
-    destination_share: Fraction = destination_share_parameter()
+    destination_share: Fraction | str = destination_share_parameter()
     destination_cell: float = destination_cell_parameter()
 
     name: ClassVar[str] = "w4m"

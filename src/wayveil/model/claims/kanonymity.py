@@ -47,7 +47,7 @@ class KAnonymity(MembersClaim):
     k: int = parameter(kind="int", low=2, help="smallest number of people who share one published trajectory")
     row_share: Fraction | str = row_share_parameter()
     k_column: str = k_column_parameter()
-    destination_share: Fraction = destination_share_parameter()
+    destination_share: Fraction | str = destination_share_parameter()
     destination_cell: float = destination_cell_parameter()
 
     name: ClassVar[str] = "KAnonymity"

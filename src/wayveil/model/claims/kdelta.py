@@ -57,7 +57,7 @@ class KDelta(MembersClaim):
         help="where a member is published, with delta > 0: near its true positions, or independently of them",
     )
     k_column: str = k_column_parameter()
-    destination_share: Fraction = destination_share_parameter()
+    destination_share: Fraction | str = destination_share_parameter()
     destination_cell: float = destination_cell_parameter()
 
     name: ClassVar[str] = "KDelta"

@@ -35,8 +35,9 @@ def destination_share_parameter() -> Any:
         kind="fraction",
         low=0,
         high=1,
-        default=Fraction(1),
-        help="largest share of a group whose people all end in one square; 1: no limit",
+        choices=("none",),
+        default="none",
+        help="largest share of a group whose people all end in one square; none: no limit",
     )
 
 
@@ -57,18 +58,28 @@ class MembersClaim(GroupClaim):
     """
 
     k_column: str
-    destination_share: Fraction
+    destination_share: Fraction | str
     destination_cell: float
 
     @property
     def has_wishes(self) -> bool:
         """Whether anything is promised that only true data show: numbers that people asked for, or destinations."""
-        return self.asks_for_k or self.destination_share < 1
+        return self.asks_for_k or self.limits_ends
 
     @property
     def asks_for_k(self) -> bool:
         """Whether people ask for a k of their own."""
         return self.k_column != "none"
+
+    @property
+    def limits_ends(self) -> bool:
+        """Whether not all of a group may end in one square."""
+        return self.end_share < 1
+
+    @property
+    def end_share(self) -> Fraction:
+        """The largest share of a group that may end in one square."""
+        return Fraction(1) if isinstance(self.destination_share, str) else self.destination_share
 
     @property
     def private_columns(self) -> tuple[str, ...]:
@@ -83,9 +94,9 @@ class MembersClaim(GroupClaim):
                 f" Who asked for more ({self.k_column}) is one of at least as many people as that, and owns at most "
                 "one in so many of the trajectories."
             )
-        if self.destination_share < 1:
+        if self.limits_ends:
             said += (
-                f" At most {share_text(self.destination_share)} of them, and of their trajectories, end in one square "
+                f" At most {share_text(self.end_share)} of them, and of their trajectories, end in one square "
                 f"of {number_text(self.destination_cell)} m."
             )
         return said
@@ -95,7 +106,7 @@ class MembersClaim(GroupClaim):
         """What an attack must know to try the wishes."""
         if not self.has_wishes:
             return {}
-        cell = self.destination_cell if self.destination_share < 1 else "none"
+        cell = self.destination_cell if self.limits_ends else "none"
         return {"k_column": self.k_column, "destination_cell": cell}
 
     @property
@@ -114,15 +125,15 @@ class MembersClaim(GroupClaim):
                     bound=Fraction(1),
                 ),
             )
-        if self.destination_share < 1:
+        if self.limits_ends:
             kept += (
                 Protection(
                     sentence="naming the destination of the victim by someone who knows the group and where its people "
-                    f"end: at most {share_text(self.destination_share)}",
+                    f"end: at most {share_text(self.end_share)}",
                     attack=_ATTACK,
                     settings=settings,
                     measured=("destination_max",),
-                    bound=self.destination_share,
+                    bound=self.end_share,
                 ),
             )
         return kept

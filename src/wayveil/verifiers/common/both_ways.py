@@ -66,7 +66,7 @@ def find_break_of_wishes(
             share = Fraction(crowd.count(people[i]), len(crowd))
             if len(set(crowd)) < asked[i] or (claim.row_share == "1/k" and share > Fraction(1, asked[i])):
                 return f"Somebody asked for {asked[i]} people who look alike."
-        if claim.destination_share == 1:
+        if claim.destination_share == "none":
             continue
         side = claim.destination_cell
         last = [[row for row in original.record(i) if until is None or row[0] <= until[i]][-1] for i in members]

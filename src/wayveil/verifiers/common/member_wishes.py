@@ -83,7 +83,7 @@ def _judge_group(
                     f"Of {len(members):,} trajectories that look alike, {owned[people[i]]:,} belong to one person who "
                     f"asked for {asked:,}, more than one in so many."
                 )
-    if claim.destination_share < 1:
+    if claim.limits_ends:
         return _judge_destinations(members, people, claim, original, until)
     return None
 
@@ -107,8 +107,8 @@ def _judge_destinations(
         (max(len(some) for some in ending.values()), behind, "people"),
         (max(trips.values()), len(members), "trajectories"),
     ):
-        if exceeds(counted, whole, claim.destination_share):
-            limit = share_text(claim.destination_share)
+        if exceeds(counted, whole, claim.end_share):
+            limit = share_text(claim.end_share)
             return (
                 "destinations",
                 f"Of {whole:,} {what} that look alike, {counted:,} end in one square: more than {limit}.",
@@ -126,6 +126,6 @@ def wishes_not_judged(claim: MembersClaim, original: Any) -> tuple[str, ...]:
             "numbers that people asked for: they are not published, so that only whoever has the original can say "
             "whether they are kept",
         )
-    if claim.destination_share < 1:
+    if claim.limits_ends:
         parts += ("destinations: without the original it is not known where trips end",)
     return parts
