@@ -150,13 +150,15 @@ def test_what_a_page_would_load_from_elsewhere_is_found(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(
         '<link rel="stylesheet" href="here.css"><link rel="canonical" href="https://a.b/">'
         '<link rel="stylesheet" href="https://a.b/x.css"><script src="//a.b/x.js"></script>'
-        '<img src="data:image/png;base64,AA"><a href="https://a.b/">out</a><a href="gone.html#x">gone</a>',
+        '<img src="data:image/png;base64,AA"><a href="https://a.b/">out</a><a href="gone.html#x">gone</a>'
+        '<h2 id="here">Here</h2><a href="#here">h</a><a href="page.html#lost">l</a><a href="here.css#any">a</a>',
         encoding="utf-8",
     )
     assert script("docs").faults_of(tmp_path) == [
         "page.html would load https://a.b/x.css",
         "page.html would load //a.b/x.js",
         "page.html links to gone.html#x, which is not there",
+        "page.html links to page.html#lost, and the page has no such heading",
     ]
 
 
