@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from wayveil.errors import InputError
 from wayveil.kernels.attacks.place_match import Preorder, Questions, StopClasses, match_places
 from wayveil.model import Engine, Stops, Taxonomy
+from wayveil.model.data.distinct_rows import distinct_rows
 from wayveil.model.data.distinct_values import distinct_values
 from wayveil.model.data.ragged import keep_rows, offsets_of, take, trajectory_of_row
 
@@ -91,8 +92,9 @@ class PlaceClasses:
     def infer(self, places: Array, asked: Array, engine: Engine) -> Outcome:
         """Return what each attack finds; equal sequences are matched once, and asked for several places."""
         places = np.where(places >= 0, self._lowest[places], -1)
-        known, which = np.unique(places, axis=0, return_inverse=True)
-        which = which.reshape(-1)
+        different = distinct_rows(*places.T)
+        known = places[different.first]
+        which = different.code
         order = np.argsort(which, kind="stable")
         order = order[asked[order] >= 0]
         asked_offsets = offsets_of(np.bincount(which[order], minlength=len(known)))
