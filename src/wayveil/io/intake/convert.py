@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -368,23 +368,29 @@ def _both_ends(lazy: pl.LazyFrame, names: Sequence[str], ends: Mapping[str, tupl
 def scan_text(shown: str, text: Path, layout: Layout) -> tuple[pl.LazyFrame, tuple[str, ...]]:
     """Return a text in UTF-8 as a frame of text columns, and their names."""
     dialect = layout.dialect
+    beyond, blank = _names_beyond_header(text, dialect) if dialect.header and not dialect.comment else ((), 0)
     try:
         lazy = pl.scan_csv(
             text,
             separator=dialect.separator,
-            has_header=dialect.header,
-            skip_lines=dialect.skip_lines,
+            has_header=dialect.header and not beyond,
+            skip_lines=dialect.skip_lines + (1 + blank if beyond else 0),
             comment_prefix=dialect.comment or None,
             infer_schema=False,
+            schema=dict.fromkeys(beyond, pl.String) if beyond else None,
             glob=False,
         )
+        if blank:
+            # Blank lines under the header are rows of nothing, so that the lines below have their numbers.
+            nothing = pl.DataFrame({name: [None] * blank for name in beyond}, schema=dict.fromkeys(beyond, pl.String))
+            lazy = pl.concat([nothing.lazy(), lazy])
         found = [name.strip() for name in lazy.collect_schema().names()]
     except _POLARS_ERRORS:
         raise _unreadable(shown) from None
     if layout.names and len(layout.names) != len(found):
         told = count(len(layout.names), "name")
         raise InputError(f"{shown}: {told} of columns are given, the file has {len(found):,} columns.")
-    written = _header_names(text, dialect) if dialect.header else [""] * len(found)
+    written = list(beyond) or (_header_names(text, dialect) if dialect.header else [""] * len(found))
     names = layout.names or name_columns(written if len(written) == len(found) else found)
     if len(set(names)) < len(names):
         raise InputError(f"{shown}: more than one column has the same name; rename all but one.")
@@ -396,15 +402,42 @@ def scan_text(shown: str, text: Path, layout: Layout) -> tuple[pl.LazyFrame, tup
 
 def _header_names(text: Path, dialect: Dialect) -> list[str]:
     """Return the names of columns as they stand in a text in UTF-8; readers make up others where one comes again."""
+    records = _first_records(text, dialect)
+    return [name.strip() for name in records[0]] if records else []
+
+
+def _names_beyond_header(text: Path, dialect: Dialect) -> tuple[tuple[str, ...], int]:
+    """Return the names of all columns where rows have more, empty ones, than the header names, and how many blank lines
+    stand under the header; none otherwise.
+    """
+    records = _first_records(text, dialect)
+    if len(records) < 2 or len(records[1]) <= len(records[0]):
+        return (), 0
+    width = len(records[1])
+    beyond = [field for record in records[1:] for field in record[len(records[0]) :]]
+    if any(field.strip() for field in beyond):
+        return (), 0
+    with text.open(encoding="utf-8-sig", errors="replace") as stream:
+        below = islice(stream, dialect.skip_lines + 1, None)
+        blank = sum(1 for _ in takewhile(lambda line: not line.strip(), below))
+    return name_columns([*(name.strip() for name in records[0]), *[""] * (width - len(records[0]))]), blank
+
+
+def _first_records(text: Path, dialect: Dialect) -> list[list[str]]:
+    """Return the first records of a text in UTF-8, the header among them, without blank lines."""
     with text.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
         lines = list(islice(stream, dialect.skip_lines + _HEADER_LINES))[dialect.skip_lines :]
     if dialect.comment:
         lines = [line for line in lines if not line.startswith(dialect.comment)]
     reader = csv.reader(lines, delimiter=dialect.separator, skipinitialspace=dialect.separator == " ")
+    records = []
     try:
-        return [name.strip() for name in next((record for record in reader if record), [])]
+        for record in reader:
+            if record:
+                records.append(record)
     except csv.Error:
-        return []
+        return records[:1]
+    return records
 
 
 def name_columns(given: Sequence[str]) -> tuple[str, ...]:
