@@ -119,7 +119,7 @@ def _marine_cadastre_2024(d: Path) -> Path:
     )
     head += "TransceiverClass"
     rows = [
-        (367_000_100 + who, t.isoformat(), y, x, "0.1", "204.8", "511.0", f"V {who}", "", "WDE1", 31, "", "", "", "", 57, "A")
+        (367_000_100 + who, t.isoformat(), y, x, "0.1", "204.8", "511.0", f"V{who}", "", "", 31, "", "", "", "", 57, "A")
         for who, t, x, y in _BAY
     ]  # fmt: skip
     rows.insert(100, tuple(head.split(",")))
@@ -161,7 +161,8 @@ def _nyc_buses_kaggle(d: Path) -> Path:
     head += "ArrivalProximityText,DistanceFromStop,ExpectedArrivalTime,ScheduledArrivalTime"
     rows = [
         (iso(t), 0, "B8", "4 AV/95 ST", 37.61, -122.4, "BROWNSVILLE", 37.9, -122.2, f"NYCT_{430 + who}", y, x,
-         "FOSTER AV/E 18 ST", "approaching", 76.0, iso(t + timedelta(seconds=30)) if who % 3 else "NA", f"{9 + who % 3:02}:06:14")
+         "FOSTER AV/E 18 ST", "approaching", 76.0, iso(t + timedelta(seconds=30)) if who % 3 else "NA",
+         f"{9 + who % 3:02}:06:14")
         for who, t, x, y in _BAY
     ]  # fmt: skip
     return put(d / "mta_1706.csv", head, rows)

@@ -1,4 +1,4 @@
-"""Trips in files as outsiders have them, one row each, with the dirt of real ones: each is read back to what was written."""
+"""Trips in files as outsiders have them, with the dirt of real ones: each is read back to what was written."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _yellow_2009(d: Path) -> Path:
     head += "Rate_Code,store_and_forward,End_Lon,End_Lat,Payment_Type,Fare_Amt,surcharge,mta_tax,Tip_Amt,Tolls_Amt,"
     head += "Total_Amt\r\n"
     rows = [
-        ("VTS", iso(a), iso(b), 1, "2.63", lon(o), lat(o), "", "", lon(e), lat(e), "CASH", "8.9", "0.5", "", 0, 0, "9.4")
+        ("VTS", iso(a), iso(b), 1, 2, lon(o), lat(o), "", "", lon(e), lat(e), "CASH", "8.9", "0.5", "", 0, 0, "9.4")
         for _, a, b, o, e in _TRIPS
     ]  # fmt: skip
     lost = (

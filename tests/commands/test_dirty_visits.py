@@ -1,4 +1,4 @@
-"""Visits in files as outsiders have them, with the dirt of real ones; and files that cannot be published, in one sentence."""
+"""Visits in files as outsiders have them, with the dirt of real ones; and files that get one sentence."""
 
 from __future__ import annotations
 

@@ -41,9 +41,8 @@ _TEXTS = {
         cellule celda zelle antenne antena ap apname accesspoint detector hotspot parada paragem emplacement
     """,
     "trajectory": """
-        traj trj trajectory tid trip track journey ride tour voyage trajid trjid tripid trajectoryid rideid trackid order
-        orderid
-        session activity fahrt viaje trajet viaggio viagem
+        traj trj trajectory tid trip track journey ride tour voyage trajid trjid tripid trajectoryid rideid trackid
+        order orderid session activity fahrt viaje trajet viaggio viagem
     """,
     "order": "seq sequence index fid step rank",
     "offset": "timezoneoffset tzoffset utcoffset gmtoffset offsetminutes timezoneoffsetminutes",

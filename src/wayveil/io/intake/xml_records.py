@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from xml.parsers import expat
 
@@ -93,7 +94,7 @@ class _Rows:
         self._around.pop()
 
 
-def _parse(path: Path, shown: str, start: object, end: object) -> None:
+def _parse(path: Path, shown: str, start: Callable[[str, dict[str, str]], None], end: Callable[[str], None]) -> None:
     parser = expat.ParserCreate()
     parser.StartElementHandler = start
     parser.EndElementHandler = end

@@ -22,7 +22,8 @@ _PEOPLE_TEXT = """
     ebike motorcycle vessel ship boat mmsi imo callsign aircraft icao icao24 drone
     device tracker imei imsi meid iccid sim phone mobile cellphone smartphone handset tablet wearable mac
     fahrzeug kennzeichen gerat geraet vehicule vehiculo veiculo veicolo appareil dispositivo matricula placa voertuig
-    bluetooth beacon idfa gaid maid adid aaid caid card smartcard karte karten kunden tarjeta tag badge collar animal bird
+    bluetooth beacon idfa gaid maid adid aaid caid card smartcard karte karten kunden tarjeta tag badge collar animal
+    bird
 """
 _OTHER_TEXT = """
     type kind class category group gender sex age birth birthday birthyear year month day date time timestamp hour
