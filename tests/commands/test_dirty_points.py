@@ -119,7 +119,7 @@ def _marine_cadastre_2024(d: Path) -> Path:
     )
     head += "TransceiverClass"
     rows = [
-        (367_000_100 + who, t.isoformat(), y, x, "0.1", "204.8", "511.0", f"V{who}", "", "", 31, "", "", "", "", 57, "A")
+        (367_000_100 + who, t.isoformat(), y, x, "0.1", "204.8", "511.0", f"V{who}", "", "", 3, "", "", "", "", 57, "A")
         for who, t, x, y in _BAY
     ]  # fmt: skip
     rows.insert(100, tuple(head.split(",")))

@@ -318,7 +318,8 @@ def _add_times(
         raise InputError(f"{shown}: [input.line] needs the time t of the first position in [input.times].")
     positions: dict[str, PositionColumn] = {name: position.column() for name, position in spec.positions.items()}
     layout = replace(layout, times=times, ends=spec.ends, line=line, positions=positions, bad_rows=spec.bad_rows)
-    layout = replace(layout, forward=spec.kind == "trips" and spec.bad_rows == "drop")
+    trips = spec.kind == "trips"
+    layout = replace(layout, open_ends=trips, forward=trips and spec.bad_rows == "drop")
     return replace(layout, needed=_needed(spec), numbers=_coordinates(spec), zeros=_zeros(spec)), tuple(notes)
 
 

@@ -136,6 +136,9 @@ class Layout:
         The column with the positions of a trip; ``lon`` and ``lat`` are new columns then.
     needed : tuple of str
         Columns without which a row is bad.
+    open_ends : bool
+        Whether a row is a trip, which may lack the time of an end: ``t_start`` and ``t_end`` are bad only where
+        something is written there.
     forward : bool
         Whether a row is a trip that is bad if its ``t_end`` is before its ``t_start``.
     positions : mapping of str to PositionColumn
@@ -154,6 +157,7 @@ class Layout:
     ends: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     line: LineColumn | None = None
     needed: tuple[str, ...] = ()
+    open_ends: bool = False
     forward: bool = False
     positions: Mapping[str, PositionColumn] = field(default_factory=dict)
     zeros: tuple[tuple[str, str], ...] = ()
@@ -237,8 +241,12 @@ def convert_frame(
         for name, pair in places.items()
         for axis, column in zip(pair, position_names(name), strict=True)
     )
-    bad = {f"the time in {listed(list(time.columns))} cannot be read": pl.col(name).is_null()
-           for name, time in layout.times.items()}  # fmt: skip
+    bad = {}
+    for name, time in layout.times.items():
+        unread = pl.col(name).is_null()
+        if layout.open_ends and name in ("t_start", "t_end"):
+            unread &= ~pl.all_horizontal(_is_empty(column, types[column]) for column in time.columns)
+        bad[f"the time in {listed(list(time.columns))} cannot be read"] = unread
     for name, position in layout.positions.items():
         x, y = (pl.col(column) for column in position_names(name))
         written = pl.any_horizontal(pl.col(column).is_not_null() for column in position.columns if column not in "xy")
