@@ -50,6 +50,7 @@ TRIP = "trip"
 
 _DECIMAL_COMMA = r"^\s*([+-]?\d+),(\d+)\s*$"
 _HEADER_LINES = 50
+_LACKS = "__lacks__"
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
@@ -234,6 +235,14 @@ def convert_frame(
             f"{listed(names)}."
         )
     types = lazy.collect_schema()
+    # A trip may lack the time of an end.  The column of a time may have its name, so that this is looked up before.
+    may_lack = [name for name in ("t_start", "t_end") if layout.open_ends and name in layout.times]
+    lazy = lazy.with_columns(
+        pl.all_horizontal(_is_empty(column, types[column]) for column in layout.times[name].columns).alias(
+            _LACKS + name
+        )
+        for name in may_lack
+    )
     lazy = lazy.with_columns(read_time(time, types[time.columns[0]]).alias(name) for name, time in layout.times.items())
     places = {name: read_position(position) for name, position in layout.positions.items()}
     lazy = lazy.with_columns(
@@ -244,9 +253,8 @@ def convert_frame(
     bad = {}
     for name, time in layout.times.items():
         unread = pl.col(name).is_null()
-        if layout.open_ends and name in ("t_start", "t_end"):
-            unread &= ~pl.all_horizontal(_is_empty(column, types[column]) for column in time.columns)
-        bad[f"the time in {listed(list(time.columns))} cannot be read"] = unread
+        reason = f"the time in {listed(list(time.columns))} cannot be read"
+        bad[reason] = unread & ~pl.col(_LACKS + name) if name in may_lack else unread
     for name, position in layout.positions.items():
         x, y = (pl.col(column) for column in position_names(name))
         written = pl.any_horizontal(pl.col(column).is_not_null() for column in position.columns if column not in "xy")
@@ -278,6 +286,7 @@ def convert_frame(
                 "them, say --time-format, or leave them out with --bad-rows drop."
             )
         good = lazy.filter(~pl.any_horizontal(bad.values())) if bad else lazy
+        good = good.drop(_LACKS + name for name in may_lack)
         # What a time was read from says it once more, and is no attribute of anybody.
         read = {column for time in layout.times.values() for column in (*time.columns, time.minutes) if column}
         read -= {*layout.times, *layout.needed, *(column for pair in layout.ends.values() for column in pair)}
