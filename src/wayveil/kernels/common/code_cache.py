@@ -38,6 +38,7 @@ import numba
 from llvmlite.binding import get_host_cpu_features  # type: ignore[import-untyped]
 from numba.core.caching import CompileResultCacheImpl, NullCache
 from numba.core.serialize import dumps
+from numba.core.types import Dispatcher
 
 __all__ = [
     "COMPILED",
@@ -110,6 +111,8 @@ class CodeCache(NullCache):
         """Keep a compiled function."""
         if self._own is None or any(not part.can_cache for part in data.lifted) or data.library.has_dynamic_globals:
             return
+        if any(isinstance(kind, Dispatcher) for kind in sig):
+            return  # a function among the arguments has no name but its address, which is another's in the next process
         with suppress(OSError):  # a full disk is no reason to stop
             _write_code(self._own / self._file_name(sig, data.codegen.magic_tuple()), dumps(data._reduce()))
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import InputError
+from wayveil.kernels.common.jit import Kernel
 from wayveil.kernels.frequent.maximal_sequences import mine_maximal_within, sequence_supports
 from wayveil.kernels.kcl.greedy_suppression import suppress
 from wayveil.kernels.kcl.pattern_loss import Patterns, new_patterns, visits_to_mend
@@ -207,9 +208,9 @@ def mine(records: Records, bar: int) -> Patterns:
 
 
 def suppress_greedily(
-    instance: Instance, sequences: Sequences, spared: Patterns | None, *, local: bool, printed: bool = False
+    instance: Instance, sequences: Sequences, spared: Patterns | None, *, local: bool, validity: Kernel | None = None
 ) -> Solution:
-    """Suppress greedily until no threat is left; `printed` tests as the paper prints it."""
+    """Suppress greedily until no threat is left; `validity` tests local suppressions in place of the exact test."""
     own = instance.records._replace(alive=instance.records.alive.copy())
     common = sequences.common
     counts = common._replace(support=common.support.copy(), having=common.having.copy())
@@ -218,7 +219,7 @@ def suppress_greedily(
     )
     privacy = Privacy(instance.longest, instance.bounds.k, instance.bounds.allowed)
     log = suppress(
-        own, instance.elsewhere, sequences.found, counts, privacy, local, True if printed else None, patterns
+        own, instance.elsewhere, sequences.found, counts, privacy, local, validity, patterns
     ).reshape(-1, 5)  # fmt: skip
     lost = 0 if patterns is None else int((patterns.support < patterns.min_support).sum())
     return Solution(alive=own.alive, log=log, visits_lost=int(log[:, 4].sum()), patterns_lost=lost, local=local)
