@@ -78,8 +78,8 @@ def advise(
     given = {**plain_parameters(method)}
     k = int(given.get("k") or given.get("m") or 2)
     limit = 1.0 / k if max_risk is None else float(check_fraction("advise", "max_risk", max_risk, low=0, high=1))
-    wanted = tuple(dict.fromkeys((*(name for name, _ in method.claim.sensitive), *recipe.output.keep)))
-    loaded = load(recipe.input, attributes=wanted)
+    attributes = tuple(dict.fromkeys((*(name for name, _ in method.claim.sensitive), *recipe.output.keep)))
+    loaded = load(recipe.input, attributes=attributes)
     _refuse_few(loaded.data, k)
     space = make_space(loaded.data)
     wanted_resolution = parse_resolution(resolution) if isinstance(resolution, str) else resolution

@@ -140,12 +140,18 @@ def try_setting(
     )
 
 
-def _worst(recipe: Recipe, prepared: Data, made: Any, seed: int, engine: Engine) -> Risk | None:
+def _worst(recipe: Recipe, prepared: Data, outcome: Any, seed: int, engine: Engine) -> Risk | None:
     """Return what the attacker learns who is right most often about people in the published data, on average."""
     attacks = attacks_of(recipe)
     sequence = sequence_for(seed, "attacks")
     results = run_attacks(
-        attacks, prepared, made.data, sensitive=sensitive_of(recipe), seed=sequence, engine=engine, boxes=made.boxes
+        attacks,
+        prepared,
+        outcome.data,
+        sensitive=sensitive_of(recipe),
+        seed=sequence,
+        engine=engine,
+        boxes=outcome.boxes,
     )
     risks = [(risk, position) for position, result in enumerate(results) if (risk := _risk_of(result)) is not None]
     if not risks:

@@ -135,16 +135,16 @@ def _spans_of_time(visits: dict[int, int], *, rows: int) -> list[tuple[int, int]
     """
     spans: list[tuple[int, int]] = []
     first = None
-    held = 0
+    n_rows = 0
     last = 0
     for t in sorted(visits):
         if first is None:
             first = t
-        elif held + visits[t] > rows:
+        elif n_rows + visits[t] > rows:
             spans.append((first, t))
             first = t
-            held = 0
-        held = held + visits[t]
+            n_rows = 0
+        n_rows = n_rows + visits[t]
         last = t
     return spans if first is None else [*spans, (first, last + 1)]
 

@@ -318,9 +318,9 @@ class _Scene:
     slack: float
 
     @classmethod
-    def of(cls, truth: Points, target: Boxes | Points, there: Array) -> _Scene:
-        seen = (truth if truth.known is None else truth.where(truth.known)).take(there)
-        published = target.take(there)
+    def of(cls, truth: Points, target: Boxes | Points, nonempty: Array) -> _Scene:
+        seen = (truth if truth.known is None else truth.where(truth.known)).take(nonempty)
+        published = target.take(nonempty)
         boxes = published.boxes()
         unit = seconds_per_unit(truth.time_format) or 1.0
         # Times are counted from the first one, so that none is too large to be exact.
@@ -342,8 +342,8 @@ class _Scene:
 
     def reachable(self, graph: _Graph, speed: float) -> Array:
         """Tell which edges are possible at no more than a speed."""
-        kept: Array = keep_reachable(self.known, self.rows, graph.i, graph.o, float(speed), self.slack)
-        return kept
+        is_reachable: Array = keep_reachable(self.known, self.rows, graph.i, graph.o, float(speed), self.slack)
+        return is_reachable
 
     def is_nearest(self, graph: _Graph) -> Array:
         """Tell which edges of each person lead to the candidate, or the candidates, that interpolation says."""
@@ -365,7 +365,7 @@ class _Scene:
         width = len(times) + 1
         key = track * width + np.searchsorted(times, middle)
         size = np.diff(self.known.first)[graph.i]
-        found = np.zeros(len(graph.i))
+        distance = np.zeros(len(graph.i))
         for part in parts(size, _CHUNK):
             which, at = expanded(self.known.first[graph.i[part]], size[part])
             o = graph.o[part][which]
@@ -377,8 +377,8 @@ class _Scene:
             way = np.divide(t - middle[before], gap, out=np.zeros(len(t)), where=gap > 0).clip(0, 1)
             u = x[before] + way * (x[after] - x[before]) - self.known.x[at]
             v = y[before] + way * (y[after] - y[before]) - self.known.y[at]
-            found[part] = np.bincount(which, u * u + v * v, part.stop - part.start) / np.maximum(size[part], 1)
-        return np.sqrt(found)
+            distance[part] = np.bincount(which, u * u + v * v, part.stop - part.start) / np.maximum(size[part], 1)
+        return np.sqrt(distance)
 
     def _telling(self) -> Array:
         """Return the boxes that tell a trajectory from others: nobody else has them, or none is smaller.

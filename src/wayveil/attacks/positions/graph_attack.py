@@ -146,9 +146,9 @@ class GraphAttack(OnPositions):
         # A guess is right or wrong: somebody with many trips is not found because one guess of many was lucky.
         _, who = np.unique(person[chosen], return_inverse=True)
         nearest = (np.bincount(who, nearest) / np.maximum(np.bincount(who), 1))[who] if len(who) else nearest
-        kept = assignments.kept
-        look = _Look.of(i[kept], o[kept], person)
-        chances = [assignments.chance[kept], *([] if assignments.chains is None else assignments.chains[:, kept])]
+        n_edges = assignments.kept
+        look = _Look.of(i[n_edges], o[n_edges], person)
+        chances = [assignments.chance[n_edges], *([] if assignments.chains is None else assignments.chains[:, n_edges])]
         risks = []
         for chance in chances:
             risk = look.risk(chance, nodes, assignments.sure)
@@ -279,9 +279,9 @@ class _Look:
         alike = np.bincount(row, minlength=n)
         key, many = np.unique(label * codes + person, return_counts=True)
         people = np.bincount(key // codes, minlength=n)
-        wanted = label[o] * codes + person[i]
-        at = np.minimum(np.searchsorted(key, wanted), max(0, len(key) - 1))
-        own = np.where(key[at] == wanted, many[at], 0) if len(key) else np.zeros(len(o), np.int64)
+        pairs = label[o] * codes + person[i]
+        at = np.minimum(np.searchsorted(key, pairs), max(0, len(key) - 1))
+        own = np.where(key[at] == pairs, many[at], 0) if len(key) else np.zeros(len(o), np.int64)
         people_worth = (own > 0) / np.maximum(people[label[o]], 1)
         worth = np.maximum(own / np.maximum(size[label[o]], 1), people_worth)
         # Those like the victim's share what is taken of one kind of trajectories, and no kind is taken more than once.
@@ -334,8 +334,8 @@ class _Risk:
         fits = self.candidates > 0
         np.minimum.at(candidates, at[fits], self.candidates[fits])
         largest = [np.zeros(len(people)) for _ in range(3)]
-        for found, values in zip(largest, (self.likeliest, self.true, self.bound), strict=True):
-            np.maximum.at(found, at, values)
+        for column, values in zip(largest, (self.likeliest, self.true, self.bound), strict=True):
+            np.maximum.at(column, at, values)
         return _Risk(
             candidates=np.where(candidates == none, 0, candidates),
             likeliest=largest[0],

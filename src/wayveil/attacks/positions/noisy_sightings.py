@@ -102,7 +102,7 @@ class NoisySightings(OnPositions):
     targets: ClassVar[tuple[type[Points], ...]] = (Points,)
     asks: ClassVar[str] = "delta"
 
-    def match(self, queries: _Sightings, target: Points, *, truth: Points, rng: Any, engine: Engine) -> _Found:
+    def match(self, queries: _Sightings, target: Points, *, truth: Points, rng: Any, engine: Engine) -> _Matches:
         check_matched(self.name, truth, target)
         seen = queries
         owner = owners_of(truth)
@@ -126,9 +126,9 @@ class NoisySightings(OnPositions):
             direction=[attacks.success(by_direction, owner) for _, by_direction in picks],
             at_least=[attacks.at_least(one, owner, alike.shape) for both in picks for one in both],
         )
-        return _Found(attacks, success, members, groups=int(alike.group.max(initial=-1)) + 1)
+        return _Matches(attacks, success, members, groups=int(alike.group.max(initial=-1)) + 1)
 
-    def summarize(self, queries: _Sightings, matches: _Found) -> AttackResult:
+    def summarize(self, queries: _Sightings, matches: _Matches) -> AttackResult:
         attacks, success, members, groups = matches
         return AttackResult(
             name=self.name,
@@ -268,7 +268,7 @@ class _Members:
     at_least: list[float | None]
 
 
-class _Found(NamedTuple):
+class _Matches(NamedTuple):
     """Whom the attacks are on, their success by what is nearest, per level, and by who knows the group."""
 
     attacks: _Attacks

@@ -267,7 +267,7 @@ def _largest(place: Array, chance_here: Array, n_nodes: int, size: Array) -> Arr
     """Return the largest mean of each class; `place` is class * n_nodes + leaf, ascending."""
     largest = np.zeros(len(size))
     if len(place):
-        held, which = np.unique(place, return_inverse=True)
-        share = np.bincount(which, weights=chance_here) / size[held // n_nodes]
-        np.maximum.at(largest, held // n_nodes, share)
+        places, which = np.unique(place, return_inverse=True)
+        share = np.bincount(which, weights=chance_here) / size[places // n_nodes]
+        np.maximum.at(largest, places // n_nodes, share)
     return largest

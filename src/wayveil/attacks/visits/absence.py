@@ -326,8 +326,8 @@ def _carried(truth: Visits, values: Mapping[str, Sequence[str]]) -> Array:
     for attribute, listed in values.items():
         coded = truth.attributes.get(attribute)
         for value in listed:
-            wanted = np.array([*(label == value for label in coded.labels), False]) if coded else np.zeros(1, bool)
-            columns.append(wanted[coded.codes] if coded else np.zeros(len(truth), bool))
+            is_value = np.array([*(label == value for label in coded.labels), False]) if coded else np.zeros(1, bool)
+            columns.append(is_value[coded.codes] if coded else np.zeros(len(truth), bool))
     return np.stack(columns, axis=1).astype(np.float64) if columns else np.zeros((len(truth), 0))
 
 

@@ -250,8 +250,8 @@ def _count(queries: SetQueries, target: Visits, engine: Engine) -> Mapping[str, 
         "owners": fitting.people,
         "trajectories": fitting.trajectories,
         "own": fitting.own if given else np.zeros_like(fitting.own),
-        "with_value": tuple(found.people_with for found in valued),
-        "with_value_trajectories": tuple(found.trajectories_with for found in valued),
+        "with_value": tuple(count.people_with for count in valued),
+        "with_value_trajectories": tuple(count.trajectories_with for count in valued),
     }
 
 

@@ -102,9 +102,9 @@ class CodeCache(NullCache):
             if folder is not None:
                 payload = _read_code(folder / self._file_name(sig, target))
                 if payload is not None:
-                    found = _rebuilt(target_context, payload)
-                    if found is not None and tuple(found.signature.args) == tuple(sig):
-                        return found
+                    compiled = _rebuilt(target_context, payload)
+                    if compiled is not None and tuple(compiled.signature.args) == tuple(sig):
+                        return compiled
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

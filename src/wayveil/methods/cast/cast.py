@@ -259,9 +259,9 @@ def _drawn_turns(data: Stops, key: int) -> IntArray:
 
     The numbers follow from the key and from how many trajectories there are, not from what is in them.
     """
-    held = np.flatnonzero(np.diff(data.offsets) > 0)
+    nonempty = np.flatnonzero(np.diff(data.offsets) > 0)
     turn = np.full(len(data), len(data))
-    turn[held] = np.random.default_rng(key).permutation(len(held))
+    turn[nonempty] = np.random.default_rng(key).permutation(len(nonempty))
     return turn
 
 
@@ -270,9 +270,9 @@ def _padded(of: IntArray, place: IntArray, n: int) -> IntArray:
     pairs = np.stack([of, place], axis=1)[distinct_rows(of, place).first]
     count = np.bincount(pairs[:, 0], minlength=n)
     first = np.cumsum(count) - count
-    found = np.full((n, int(count.max(initial=0))), -1)
-    found[pairs[:, 0], np.arange(len(pairs)) - first[pairs[:, 0]]] = pairs[:, 1]
-    return found
+    padded = np.full((n, int(count.max(initial=0))), -1)
+    padded[pairs[:, 0], np.arange(len(pairs)) - first[pairs[:, 0]]] = pairs[:, 1]
+    return padded
 
 
 def _facts(data: Stops, node: IntArray, tree: Preorder) -> dict[str, int | float | str]:
@@ -283,26 +283,26 @@ def _facts(data: Stops, node: IntArray, tree: Preorder) -> dict[str, int | float
     place = data.taxonomy.first[data.place]
     length = np.bincount(of[~secret], minlength=n)
     left = np.bincount(of[node >= 0], minlength=n) > 0
-    kept = node >= 0
-    held = np.diff(data.offsets) > 0
-    cut_rows = left[of] & ~secret & ~kept
+    is_kept = node >= 0
+    nonempty = np.diff(data.offsets) > 0
+    cut_rows = left[of] & ~secret & ~is_kept
     cut = np.bincount(of[cut_rows], minlength=n) > 0
-    higher = kept & (node != place)
+    higher = is_kept & (node != place)
     hops, leaves = (
-        _cost(of, ~secret & left[of] & ~cut[of], node, place, weight, length, held & ~(left & ~cut))
+        _cost(of, ~secret & left[of] & ~cut[of], node, place, weight, length, nonempty & ~(left & ~cut))
         for weight in (tree.weight("hops"), tree.weight("leaves"))
     )
     return {
         "trajectories published": int(left.sum()),
         "trajectories cut": int(cut.sum()),
-        "trajectories suppressed": int((held & ~left).sum()),
-        "stops published": int(kept.sum()),
+        "trajectories suppressed": int((nonempty & ~left).sum()),
+        "stops published": int(is_kept.sum()),
         "stops cut off": int(cut_rows.sum()),
         "stops of suppressed trajectories": int((~left[of]).sum()),
-        "sensitive stops suppressed": int((secret & left[of] & ~kept).sum()),
+        "sensitive stops suppressed": int((secret & left[of] & ~is_kept).sum()),
         "sensitive stops generalized": int((secret & higher).sum()),
         "other stops generalized": int((~secret & higher).sum()),
-        "share of published stops at the root": float((node[kept] == 0).mean()),
+        "share of published stops at the root": float((node[is_kept] == 0).mean()),
         "cost by hops": hops,
         "cost by leaves": leaves,
     }

@@ -98,12 +98,12 @@ class WalkTogether(Method):
         """Return where in its disc each trajectory is published, if that is drawn: from those that are published."""
         if not self.draws_places:
             return Offsets.free()
-        kept = np.flatnonzero(label >= 0)
-        published = replace(rows, begin=rows.begin[kept], end=rows.end[kept])
+        members = np.flatnonzero(label >= 0)
+        published = replace(rows, begin=rows.begin[members], end=rows.end[members])
         drawn = draw_offsets(published, frame, half_width(self.delta, frame), key)
         places = Offsets(np.zeros(len(label)), np.zeros(len(label)))
-        places.x[kept] = drawn.x
-        places.y[kept] = drawn.y
+        places.x[members] = drawn.x
+        places.y[members] = drawn.y
         return places
 
 

@@ -216,7 +216,7 @@ class Gsup(Method):
         """Return the rank of each place among the sorted names, and per rank the number of its adversary, or -1."""
         occurs = np.zeros(len(data.locations), bool)
         occurs[data.location] = True
-        seen = {name for name, there in zip(data.locations, occurs.tolist(), strict=True) if there}
+        seen = {name for name, is_visited in zip(data.locations, occurs.tolist(), strict=True) if is_visited}
         named = [place for _, places in self.adversaries for place in places]
         absent = [place for place in named if place not in seen]
         if absent:

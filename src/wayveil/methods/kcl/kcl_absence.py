@@ -47,13 +47,13 @@ def items_to_hide(numbered: EncodedVisits, keep: BoolArray, *, longest: int, c: 
     c : Fraction
         What a value may be told with.
     """
-    told = _Told.of(numbered, keep, longest, c)
+    evidence = _Evidence.of(numbered, keep, longest, c)
     visits = np.bincount(numbered.item[keep], minlength=numbered.n_items)
-    hidden = _take_greedily(told, visits)
-    return np.array(_put_back(told, hidden, visits), np.int64)
+    hidden = _take_greedily(evidence, visits)
+    return np.array(_put_back(evidence, hidden, visits), np.int64)
 
 
-def _take_greedily(told: _Told, visits: IntArray) -> list[int]:
+def _take_greedily(evidence: _Evidence, visits: IntArray) -> list[int]:
     """Return items without which nothing is told with more than is allowed, in the order in which they were taken.
 
     Before each round `excess` is what is told too much with the items so far taken, and `change[i]` by how much it
@@ -64,47 +64,49 @@ def _take_greedily(told: _Told, visits: IntArray) -> list[int]:
     """
     taken: list[int] = []
     left = visits > 0
-    fits = np.ones(len(told.weight), bool)
-    absent = told.absent.copy()
-    change = told.sum_by_item(np.flatnonzero(fits))
-    while not told.is_allowed(absent) and left.any():
+    fits = np.ones(len(evidence.weight), bool)
+    absent = evidence.absent.copy()
+    change = evidence.sum_by_item(np.flatnonzero(fits))
+    while not evidence.is_allowed(absent) and left.any():
         candidates = np.flatnonzero(left)
-        after = told.excess(absent + change[candidates])
-        gain = (told.excess(absent).clip(min=0).sum() - after.clip(min=0).sum(axis=1)) / visits[candidates]
+        after = evidence.excess(absent + change[candidates])
+        gain = (evidence.excess(absent).clip(min=0).sum() - after.clip(min=0).sum(axis=1)) / visits[candidates]
         best = int(candidates[np.lexsort((candidates, visits[candidates], -gain))[0]])
-        enough = candidates[told.are_allowed(absent + change[candidates])]
+        enough = candidates[evidence.are_allowed(absent + change[candidates])]
         if len(enough):
             cheapest = int(enough[np.argmin(visits[enough])])
             best = cheapest if visits[cheapest] <= visits[best] else best
         taken.append(best)
         left[best] = False
-        gone = told.sequences_with(best)
+        gone = evidence.sequences_with(best)
         gone = gone[fits[gone]]
         fits[gone] = False
-        absent = absent + told.weight[gone].sum(axis=0)
-        change -= told.sum_by_item(gone)
+        absent = absent + evidence.weight[gone].sum(axis=0)
+        change -= evidence.sum_by_item(gone)
     return taken
 
 
-def _put_back(told: _Told, hidden: list[int], visits: IntArray) -> list[int]:
+def _put_back(evidence: _Evidence, hidden: list[int], visits: IntArray) -> list[int]:
     """Return the items without those that are not needed; those with most visits are tried first."""
     needed = set(hidden)
-    missing = np.zeros(len(told.weight), np.int64)  # of each sequence, how many of its items are hidden
+    missing = np.zeros(len(evidence.weight), np.int64)  # of each sequence, how many of its items are hidden
     for item in hidden:
-        missing[told.sequences_with(item)] += 1
-    absent = told.absent + told.weight[missing > 0].sum(axis=0)
+        missing[evidence.sequences_with(item)] += 1
+    absent = evidence.absent + evidence.weight[missing > 0].sum(axis=0)
     for item in sorted(hidden, key=lambda i: (-int(visits[i]), i)):
-        sequences = told.sequences_with(item)
-        without = absent - told.weight[sequences[missing[sequences] == 1]].sum(axis=0)
-        if told.is_allowed(without):
+        sequences = evidence.sequences_with(item)
+        without = absent - evidence.weight[sequences[missing[sequences] == 1]].sum(axis=0)
+        if evidence.is_allowed(without):
             needed.remove(item)
             missing[sequences] -= 1
-            absent = told.absent + told.weight[missing > 0].sum(axis=0)  # afresh: differences would add up rounding
+            absent = evidence.absent + evidence.weight[missing > 0].sum(
+                axis=0
+            )  # afresh: differences would add up rounding
     return sorted(needed)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Told:
+class _Evidence:
     """How often sets of visits fit nothing, and how often those who have them have a value.
 
     Counts have the shape sizes of sets x ways to count (people, records) x (everybody, then each value).
@@ -129,7 +131,7 @@ class _Told:
     n_items: int
 
     @classmethod
-    def of(cls, numbered: EncodedVisits, keep: BoolArray, longest: int, c: Fraction) -> _Told:
+    def of(cls, numbered: EncodedVisits, keep: BoolArray, longest: int, c: Fraction) -> _Evidence:
         length = np.diff(numbered.offsets)
         n_sets = sum(_n_sets(length, width) for width in range(1, longest + 1))
         if n_sets > MOST_SETS:

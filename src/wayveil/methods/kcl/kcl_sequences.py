@@ -130,8 +130,8 @@ def count_sequences(counting: Counting, names: Sequence[str], engine: Engine, *,
         task = partial(_count_piece, counting.store, folder, length, ranges)
         pieces: list[_Piece] = engine.map(task, list(enumerate(names)))
         longest = solver.longest(max(piece.longest for piece in pieces))
-        wanted = listed, listed or length < longest
-        added: list[_Added] = engine.map(partial(_add_up, counting, folder, length, wanted), list(range(len(ranges))))
+        outputs = listed, listed or length < longest
+        added: list[_Added] = engine.map(partial(_add_up, counting, folder, length, outputs), list(range(len(ranges))))
         counting.store.remove(folder)
         n_common += sum(one.n_common for one in added)
         n_violating += sum(one.n_violating for one in added)
@@ -184,7 +184,7 @@ def _count_piece(
     return _Piece(longest=int(lengths.max(initial=1)), ahead=ahead)
 
 
-def _add_up(counting: Counting, folder: str, length: int, wanted: tuple[bool, bool], part: int) -> _Added:
+def _add_up(counting: Counting, folder: str, length: int, outputs: tuple[bool, bool], part: int) -> _Added:
     """Add up what all pieces counted in a range, and judge it."""
     solver = counting.solver
     store = counting.store
@@ -202,7 +202,7 @@ def _add_up(counting: Counting, folder: str, length: int, wanted: tuple[bool, bo
     verdict = judge_candidates(counts, length, table, clean, privacy)
     common = verdict & COMMON > 0
     threat = verdict & THREAT > 0
-    list_threats, list_common = wanted
+    list_threats, list_common = outputs
     shown = common if list_common else np.zeros_like(common)
     return _Added(
         n_common=int(common.sum()),

@@ -143,11 +143,11 @@ class KclSolver:
     def find(self, instance: Instance) -> Sequences:
         """Return the violating and the common sequences of an instance that is whole."""
         most = self.most_common(instance.longest, instance.records.n_values)
-        found, common = find_sequences(
+        violating, common = find_sequences(
             instance.records._replace(most_common=most), instance.longest, self.params.k, instance.bounds.allowed
         )
         self.refuse_too_many(int(common.table.n_rows[0]), most)
-        return Sequences(n_violating=int(found.table.n_rows[0]), found=found, common=common)
+        return Sequences(n_violating=int(violating.table.n_rows[0]), found=violating, common=common)
 
     def most_common(self, longest: int, n_values: int) -> int:
         """Return how many common sequences can be counted."""

@@ -127,8 +127,8 @@ class Instance:
         """The items that at least k people have: all others are lost, whether they are here or were left out before."""
         records = self.records
         owner = np.repeat(records.owner, np.diff(records.offsets))
-        held = np.unique(owner * self.n_items + records.items) % max(1, self.n_items)
-        shared: IntArray = np.flatnonzero(np.bincount(held, minlength=self.n_items) >= self.bounds.k)
+        items = np.unique(owner * self.n_items + records.items) % max(1, self.n_items)
+        shared: IntArray = np.flatnonzero(np.bincount(items, minlength=self.n_items) >= self.bounds.k)
         return shared
 
     @cached_property
@@ -299,21 +299,21 @@ def restore_visits(
 
 
 def _offer(
-    instance: Instance, wanted: BoolArray, spared: Patterns | None, weight: IntArray | None, *, whole: bool = False
+    instance: Instance, offered: BoolArray, spared: Patterns | None, weight: IntArray | None, *, whole: bool = False
 ) -> IntArray:
-    """Return what is on when everything is off and then only the `wanted` visits are offered."""
+    """Return what is on when everything is off and then only the `offered` visits are offered."""
     records = instance.records
     part = records._replace(
-        offsets=keep_rows(records.offsets, wanted),
-        items=records.items[wanted],
-        alive=np.zeros(int(wanted.sum()), np.int64),
+        offsets=keep_rows(records.offsets, offered),
+        items=records.items[offered],
+        alive=np.zeros(int(offered.sum()), np.int64),
     )
     if whole:
         restore(part, _order(part, spared, weight), instance.longest, instance.bounds, True)
     else:
         _restore_all(part, instance, spared, weight)
     alive = np.zeros_like(records.alive)
-    alive[wanted] = part.alive
+    alive[offered] = part.alive
     return alive
 
 
@@ -364,8 +364,8 @@ def improve(solution: Solution, instance: Instance, steps: int) -> Solution:
     n_items = instance.n_items
     shared = instance.shared_items
     alive = solution.alive
-    kept = int(solution.alive.sum())
-    for _ in range(steps if kept < instance.n_shared else 0):
+    n_kept = int(solution.alive.sum())
+    for _ in range(steps if n_kept < instance.n_shared else 0):
         share = rng.choice((0.05, 0.1, 0.2, 0.4))
         taken = shared[rng.sample(range(len(shared)), max(1, round(share * len(shared))))]
         off = np.zeros(n_items, np.bool_)
@@ -375,8 +375,8 @@ def improve(solution: Solution, instance: Instance, steps: int) -> Solution:
         order = np.concatenate([first[lost[first] > 0], taken])
         own = instance.records._replace(alive=np.where(off[items], 0, alive))
         restore(own, order, instance.longest, instance.bounds, False)
-        if own.alive.sum() >= kept:
-            kept = int(own.alive.sum())
+        if own.alive.sum() >= n_kept:
+            n_kept = int(own.alive.sum())
             alive = own.alive
     better = restore_visits(replace(solution, alive=alive), instance, None)
     return replace(better, visits_restored=solution.visits_restored + solution.visits_lost - better.visits_lost)
@@ -398,8 +398,8 @@ def repair_patterns(solution: Solution, instance: Instance, spared: Patterns) ->
         if not lost.any():
             break
         weight += AGAIN * lost
-        wanted = visits_to_mend(records._replace(alive=solution.alive), spared, lost) == 1
-        alive = _offer(instance, wanted, spared, weight)
+        to_mend = visits_to_mend(records._replace(alive=solution.alive), spared, lost) == 1
+        alive = _offer(instance, to_mend, spared, weight)
         again = replace(solution, alive=alive, built_up=True)
         solution = restore_visits(again, instance, spared, weight)
         best = min(best, solution, key=Solution.cost)
@@ -410,9 +410,9 @@ def _order(records: Records, spared: Patterns | None, weight: IntArray | None) -
     """Return the items that a record lost: those in sequences of most weight first, then those that most lost."""
     n_items = records.n_items
     lost = np.bincount(records.items[records.alive == 0], minlength=n_items)
-    kept = np.zeros(n_items, np.int64)
+    n_kept = np.zeros(n_items, np.int64)
     if spared is not None:
         each = None if weight is None else np.repeat(weight, np.diff(spared.first))
-        kept = np.bincount(spared.item, each, minlength=n_items).astype(np.int64)
-    order = np.lexsort((-lost, -kept))
+        n_kept = np.bincount(spared.item, each, minlength=n_items).astype(np.int64)
+    order = np.lexsort((-lost, -n_kept))
     return order[lost[order] > 0]

@@ -169,9 +169,9 @@ class Knode(Method):
             known = np.isin(tracks.owner, data.owner[pieces.which])
             if known.all():
                 break
-            kept = np.zeros(len(data), np.bool_)
-            kept[tracks.which[known]] = True
-            tracks = list_tracks(data.where(np.repeat(kept, np.diff(data.offsets))), self.people)
+            is_published = np.zeros(len(data), np.bool_)
+            is_published[tracks.which[known]] = True
+            tracks = list_tracks(data.where(np.repeat(is_published, np.diff(data.offsets))), self.people)
             pieces, _ = self._gather(tracks, window, engine)
         if not len(pieces.low):
             raise InputError(

@@ -158,28 +158,28 @@ class Nwa(WalkTogether):
         check_data(self.name, data, self.k)
         data = self.rounded(data)
         key = rng.bytes(32)
-        held = np.diff(data.offsets) > 0
-        pi = self._choose_pi(data, held)
-        begin, end = _cut(data, held, pi)
+        nonempty = np.diff(data.offsets) > 0
+        pi = self._choose_pi(data, nonempty)
+        begin, end = _cut(data, nonempty, pi)
         n_classes, label, relaxed = self._gather(data, begin, end, self.trash_max, key, engine)
         # Before each round `label` is about the trajectories that are held.  A round goes on without those that are
         # left out, with the pi that they would choose among themselves.  It ends because nobody comes back, and with
         # the same trajectories the same pi is chosen.
         final = label
         while True:
-            stays = held & ((label >= 0) | (label == EXTRA))
+            stays = nonempty & ((label >= 0) | (label == EXTRA))
             chosen = self._choose_pi(data, stays)
             if chosen == pi and not is_left_out(label, end > begin).any():
                 break
-            held = stays
+            nonempty = stays
             pi = chosen
-            begin, end = _cut(data, held, pi)
+            begin, end = _cut(data, nonempty, pi)
             _, label, relaxed = self._gather(data, begin, end, Fraction(0), key, engine)
-            final = np.where(held, label, final)
+            final = np.where(nonempty, label, final)
         label = final
         engine.progress("moving points")
         rows = TrajectoryRows(begin=begin, end=end, columns=(data.t, data.x, data.y))
-        made, moved = self._move(data, begin, end, label, self.place(label, rows, data.frame, key), engine)
+        published, moved = self._move(data, begin, end, label, self.place(label, rows, data.frame, key), engine)
         lengths = np.diff(data.offsets)
         facts = {
             "classes": n_classes,
@@ -197,7 +197,7 @@ class Nwa(WalkTogether):
             )
         if 2 * int((label[lengths > 0] < OUTLIER).sum()) > int((lengths > 0).sum()):
             facts["advice"] = f"Most trajectories share their timestamps with too few people. {self._remedy(data)}"
-        return MethodResult(data=made, claim=self.claim, facts=facts, groups=label)
+        return MethodResult(data=published, claim=self.claim, facts=facts, groups=label)
 
     def _gather(
         self, data: Points, begin: IntArray, end: IntArray, trash_max: Fraction, key: bytes, engine: Engine
@@ -224,9 +224,9 @@ class Nwa(WalkTogether):
             )
         classes = engine.map(_Class.of, raw)
         most_outliers = allowed_trash(trash_max, data)
-        found, relaxed = self._cluster(classes, most_outliers, engine)
+        labels, relaxed = self._cluster(classes, most_outliers, engine)
         label = np.where(end > begin, TOO_FEW, CUT_OFF)
-        for part, own in zip(parts, found, strict=True):
+        for part, own in zip(parts, labels, strict=True):
             label[part] = np.where(own < 0, OUTLIER, part[own])
         label[keep_shares(label, data.owner, _from_pivot(data, begin, end, label), self.claim.owner_share)] = EXTRA
         if not (label >= 0).any():
@@ -236,11 +236,11 @@ class Nwa(WalkTogether):
             )
         return len(first) - 1, label, relaxed
 
-    def _choose_pi(self, data: Points, held: BoolArray) -> int:
+    def _choose_pi(self, data: Points, nonempty: BoolArray) -> int:
         """Return the time at whose multiples trajectories begin and end, in units of the times; 1 cuts nothing off.
 
-        With `auto` it follows from the trajectories that are `held` alone: the smallest of the times that leave most of
-        their points in classes of enough people.
+        With `auto` it follows from the trajectories that are `nonempty` alone: the smallest of the times that leave
+        most of their points in classes of enough people.
         """
         if self.pi == "none":
             return 1
@@ -248,14 +248,14 @@ class Nwa(WalkTogether):
             return duration_units(self.name, "pi", self.pi, data.time_format)
         best = 1
         most = 0
-        for pi in _round_times(data, held):
-            begin, end = _cut(data, held, pi)
+        for pi in _round_times(data, nonempty):
+            begin, end = _cut(data, nonempty, pi)
             members, first = classes_of(data.t, begin, end)
             large = self._large(data, members, first)
-            kept = sum(int((end - begin)[members[first[c] : first[c + 1]]].sum()) for c in large)
-            if kept > most:
+            n_points = sum(int((end - begin)[members[first[c] : first[c + 1]]].sum()) for c in large)
+            if n_points > most:
                 best = pi
-                most = kept
+                most = n_points
         return best
 
     def _remedy(self, data: Points) -> str:
@@ -292,16 +292,16 @@ class Nwa(WalkTogether):
         classes[len(classes) - len(small) :] = engine.map(lambda c: c.measured(self.people), small)
         for i, c in enumerate(classes[: len(classes) - len(small)]):
             classes[i] = c.measured_on(engine, self.people)
-        found: list[IntArray] = []
+        labels: list[IntArray] = []
 
         def few_outliers(radius: float, restarts: int) -> bool:
             if sum(c.beyond(radius) for c in classes) > most_outliers:
                 return False
             engine.progress("clustering", restarts)
-            found[:] = engine.map(lambda c: c.cluster(self.people, radius), classes)
-            return sum(int((own < 0).sum()) for own in found) <= most_outliers
+            labels[:] = engine.map(lambda c: c.cluster(self.people, radius), classes)
+            return sum(int((own < 0).sum()) for own in labels) <= most_outliers
 
-        return found, relax(self.first_radius, self.radius_growth, few_outliers)
+        return labels, relax(self.first_radius, self.radius_growth, few_outliers)
 
     def _move(
         self,
@@ -330,33 +330,33 @@ class Nwa(WalkTogether):
         for part in reversed(parts):
             rows = take(offsets, part)[1]
             x[rows], y[rows], _ = moved.pop()  # what is put in its place is not held twice
-        kept = label >= 0
-        t = data.t[np.arange(offsets[-1]) + np.repeat((begin - offsets[:-1])[kept], (end - begin)[kept])]
+        in_cluster = label >= 0
+        t = data.t[np.arange(offsets[-1]) + np.repeat((begin - offsets[:-1])[in_cluster], (end - begin)[in_cluster])]
         return replace(data, offsets=offsets, t=t, x=x, y=y, known=None), way
 
 
-def _cut(data: Points, held: BoolArray, pi: int) -> tuple[IntArray, IntArray]:
+def _cut(data: Points, nonempty: BoolArray, pi: int) -> tuple[IntArray, IntArray]:
     """Return the rows of every trajectory that is held, from the first multiple of pi to the last one."""
     begin = data.offsets[:-1]
     end = data.offsets[1:]
     if pi == 1:
-        return begin, np.where(held, end, begin)
+        return begin, np.where(nonempty, end, begin)
     suitable = np.flatnonzero(data.t % pi == 0)
     low = np.searchsorted(suitable, begin)
     high = np.searchsorted(suitable, end)
-    pair = held & (high - low >= 2)
+    pair = nonempty & (high - low >= 2)
     begin, end = begin.copy(), begin.copy()
     begin[pair] = suitable[low[pair]]
     end[pair] = suitable[high[pair] - 1] + 1
     return begin, end
 
 
-def _round_times(data: Points, held: BoolArray) -> list[int]:
+def _round_times(data: Points, nonempty: BoolArray) -> list[int]:
     """Return the times that `auto` tries, from 1 on: round ones on a clock; for plain integers multiples of a step."""
     scale = seconds_per_unit(data.time_format)
     if scale is not None:
         return [1, *(round(seconds / scale) for seconds in _CLOCK_S)]
-    step = usual_step(data.where(np.repeat(held, np.diff(data.offsets))))
+    step = usual_step(data.where(np.repeat(nonempty, np.diff(data.offsets))))
     return [1, *(step * many for many in _STEPS)]
 
 
@@ -407,14 +407,14 @@ def classes_of(t: IntArray, begin: IntArray, end: IntArray) -> tuple[IntArray, I
     >>> members.tolist(), first.tolist()
     ([0, 2, 1], [0, 2, 3])
     """
-    held = np.flatnonzero(end > begin)
+    nonempty = np.flatnonzero(end > begin)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_scramble(t), dtype=np.uint64)])
-    begin = begin[held]
-    end = end[held]
-    order = np.lexsort((sums[end] - sums[begin], t[end - 1], t[begin], end - begin)) if len(held) else held
+    begin = begin[nonempty]
+    end = end[nonempty]
+    order = np.lexsort((sums[end] - sums[begin], t[end - 1], t[begin], end - begin)) if len(nonempty) else nonempty
     # the sums only bring equal ones together: whether timestamps are equal is seen from the timestamps
     same = same_times(t, np.ascontiguousarray(begin[order]), np.ascontiguousarray(end[order]))
-    return held[order], np.append(np.flatnonzero(same == 0), len(held))
+    return nonempty[order], np.append(np.flatnonzero(same == 0), len(nonempty))
 
 
 def _scramble(t: IntArray) -> Any:
@@ -484,10 +484,12 @@ class _Class:
     def measured_on(self, engine: Engine, k: int) -> _Class:
         """Return the same, by pieces."""
         pieces = [(a, min(a + _BLOCK, self.n)) for a in range(0, self.n, _BLOCK)]
-        found = engine.map(lambda piece: core_distances(self.tree, self.rows, self.owner, k - 1, *piece), pieces)
-        core = np.concatenate(found)
-        found = engine.map(lambda piece: group_distances(self.tree, self.rows, core, *piece), pieces)
-        return replace(self, core=core, group=np.concatenate(found))
+        pieces_measured = engine.map(
+            lambda piece: core_distances(self.tree, self.rows, self.owner, k - 1, *piece), pieces
+        )
+        core = np.concatenate(pieces_measured)
+        pieces_measured = engine.map(lambda piece: group_distances(self.tree, self.rows, core, *piece), pieces)
+        return replace(self, core=core, group=np.concatenate(pieces_measured))
 
     def beyond(self, radius: float) -> int:
         """Return how many trajectories can be in no cluster of this radius, whatever the pivots."""
@@ -497,9 +499,9 @@ class _Class:
         """Return, for every member, the number of the member that is the pivot of its cluster, or -1."""
         most = radius * radius * self.length
         label = greedy_clusters(self.tree, self.rows, self.owner, self.core, k, most, self.first)
-        found = np.empty(self.n, np.int64)
-        found[self.tree.order] = np.where(label < 0, -1, self.tree.order[label])
-        return found
+        cluster_of = np.empty(self.n, np.int64)
+        cluster_of[self.tree.order] = np.where(label < 0, -1, self.tree.order[label])
+        return cluster_of
 
 
 def _sketches(rows_of: Any, n: int, length: int) -> tuple[FloatArray, float]:

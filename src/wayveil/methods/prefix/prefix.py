@@ -113,12 +113,12 @@ class Prefix(OnRoutes):
         if len(np.unique(person)) < len(person):  # with one part for everybody nobody dominates
             offsets, rows = _rows(begin, lengths)
             shortest = _first_own(parts, part, offsets, parts.road[rows])
-            kept = shorten_within_share(offsets, parts.road[rows], person, shortest, self.claim.owner_share)
-            stays = kept > 0
-            shorter = (kept < lengths)[stays]
+            lengths_left = shorten_within_share(offsets, parts.road[rows], person, shortest, self.claim.owner_share)
+            stays = lengths_left > 0
+            shorter = (lengths_left < lengths)[stays]
             part = part[stays]
             begin = begin[stays]
-            lengths = kept[stays]
+            lengths = lengths_left[stays]
         offsets, rows = _rows(begin, lengths)
         own = np.diff(parts.offsets)
         changed = (length > 0) & ((route != np.arange(len(route))) | (length < own))

@@ -480,8 +480,8 @@ class _Space:
         """Return for each trajectory the nearest one of each of the `most` nearest other people; -1 where none is."""
         samples = self.tracks.samples
         owner = self.tracks.owner
-        found: IntArray = nearest_people(samples, which, owner, allowed, self.distance, most)
-        return found
+        people: IntArray = nearest_people(samples, which, owner, allowed, self.distance, most)
+        return people
 
 
 def _tracks(data: Points, k: int, cell: float) -> _Tracks:

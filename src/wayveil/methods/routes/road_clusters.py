@@ -63,14 +63,14 @@ def release_clusters(parts: Parts, how: Clustering) -> Release:
     they drove nothing.  Of somebody who has too many parts in a group, the last ones are left out.
     """
     all_routes = np.arange(len(parts.offsets) - 1)
-    clusters = _Found.of(parts, how, all_routes, np.full(len(all_routes), -1), how.bound, begins=True)
+    clusters = _RouteClusters.of(parts, how, all_routes, np.full(len(all_routes), -1), how.bound, begins=True)
     moved = 0
     if not how.pad:
         enough = clusters.people >= how.people
         stays = np.where(enough, np.cumsum(enough) - 1, -1)[clusters.label]
         if not enough.all():
             order = np.argsort(stays < 0, kind="stable")
-            clusters = _Found.of(parts, how, order, stays[order], how.bound_again, begins=False)
+            clusters = _RouteClusters.of(parts, how, order, stays[order], how.bound_again, begins=False)
         moved = int(((stays < 0) & (clusters.label >= 0))[parts.route].sum())
     group = _groups(parts, clusters)
     people = _people(parts, group, len(clusters.people))
@@ -105,7 +105,7 @@ def choose_release(parts: Parts, ways: Sequence[Clustering]) -> Release:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Found:
+class _RouteClusters:
     """Clusters: which one each route is in (-1 for none), and representatives, as positions in ``Parts.roads``."""
 
     label: IntArray
@@ -116,7 +116,7 @@ class _Found:
     @classmethod
     def of(
         cls, parts: Parts, how: Clustering, order: IntArray, fixed: IntArray, bound: float, *, begins: bool
-    ) -> _Found:
+    ) -> _RouteClusters:
         offsets, rows = take(parts.offsets, order)
         owner_first, pairs = take(parts.owner_first, order)
         road = parts.road[rows]
@@ -135,12 +135,12 @@ class _Found:
         return cls(label=label, offsets=representative, road=road[at], people=people)
 
 
-def _first(clusters: _Found) -> IntArray:
+def _first(clusters: _RouteClusters) -> IntArray:
     """Return for each cluster the first one with the same representative."""
     return first_equal(clusters.offsets, (clusters.road,))
 
 
-def _groups(parts: Parts, clusters: _Found) -> IntArray:
+def _groups(parts: Parts, clusters: _RouteClusters) -> IntArray:
     """Return for each route the first cluster with the representative of its own, -1 if they share no road."""
     group = np.where(clusters.label >= 0, np.append(_first(clusters), -1)[clusters.label], -1)
     n_roads = len(parts.roads)
@@ -158,7 +158,7 @@ def _people(parts: Parts, group: IntArray, n_groups: int) -> IntArray:
 
 
 def _release(
-    parts: Parts, clusters: _Found, part: IntArray, group: IntArray, dummies: IntArray, facts: dict[str, int]
+    parts: Parts, clusters: _RouteClusters, part: IntArray, group: IntArray, dummies: IntArray, facts: dict[str, int]
 ) -> Release:
     """Publish these parts as the route of their group, and dummies per group, each like one of its parts in turn."""
     trajectory = parts.trajectory[part]

@@ -228,7 +228,7 @@ def _left_out(data: Routes, slices: list[IntArray], names: Mapping[str, int]) ->
     """Count the roads of slices in which none can be frequent."""
     nothing = np.zeros(0, np.int64)
     trajectories = np.concatenate([nothing, *slices])
-    number = np.repeat(np.arange(len(slices)), [len(found) for found in slices])
+    number = np.repeat(np.arange(len(slices)), [len(part) for part in slices])
     offsets, rows = take(data.offsets, trajectories)
     roads = np.unique(np.repeat(number, np.diff(offsets)) * len(data.network) + data.road[rows])
     counted = {"rare roads taken out": len(roads), "rows on rare roads": len(rows)}

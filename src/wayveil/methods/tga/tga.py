@@ -199,8 +199,8 @@ class Tga(Method):
         for _ in range(0, self.people - 1, step):
             size = len(group.members)
             owners = tracks.sequences.owner[group.members]
-            found, _ = nearest(group.boxes, size, tracks.sequences, coarse, Choice(free, owners, step), tracks.rule)
-            for number in found.tolist():
+            member, _ = nearest(group.boxes, size, tracks.sequences, coarse, Choice(free, owners, step), tracks.rule)
+            for number in member.tolist():
                 group = group.with_one(tracks, number)
         return group
 
@@ -280,14 +280,14 @@ def _join(tracks: _Tracks, groups: list[_Group], left: IntArray, share: Fraction
     boxes = np.concatenate([group.boxes for group in groups], axis=1)
     sequences = Sequences(boxes, first[:-1].copy(), first[1:].copy(), size, np.arange(n))
     coarse = Coarse(np.arange(n), np.zeros((3, 0, n)), np.zeros((3, 0, n)), np.zeros((0, n)))
-    held = _trips_of_leftover_owners(tracks, groups, left)
+    trips_left = _trips_of_leftover_owners(tracks, groups, left)
     waiting = left.tolist()
     taken = 0
     while waiting:
         before = taken
         rejected: list[int] = []
         for number in waiting:
-            trips = held[int(tracks.sequences.owner[number])]
+            trips = trips_left[int(tracks.sequences.owner[number])]
             too_many = (trips + 1) * share.denominator > (size + 1) * share.numerator
             if too_many.all():
                 rejected.append(number)
@@ -308,14 +308,14 @@ def _join(tracks: _Tracks, groups: list[_Group], left: IntArray, share: Fraction
 
 def _trips_of_leftover_owners(tracks: _Tracks, groups: list[_Group], left: IntArray) -> dict[int, IntArray]:
     """Return, for every owner of a trajectory that is left, how many trajectories each group has of that owner."""
-    held: dict[int, IntArray] = {}
+    trips: dict[int, IntArray] = {}
     for owner in np.unique(tracks.sequences.owner[left]).tolist():
-        held[owner] = np.zeros(len(groups), np.int64)
+        trips[owner] = np.zeros(len(groups), np.int64)
     for number, group in enumerate(groups):
         for owner in tracks.sequences.owner[group.members].tolist():
-            if owner in held:
-                held[owner][number] += 1
-    return held
+            if owner in trips:
+                trips[owner][number] += 1
+    return trips
 
 
 def _coarse(boxes: FloatArray, begin: IntArray, end: IntArray) -> Coarse:

@@ -217,7 +217,7 @@ class W4m(WalkTogether):
         finer = gathered.measure._replace(unit=unit, cap=self._largest_cost(some, gathered.length, unit))
         rows = TrajectoryRows(begin=some.offsets[:-1], end=some.offsets[1:], columns=(some.t, some.x, some.y))
         places = self.place(gathered.label, rows, some.frame, key)
-        made, done = self._edit(some, gathered.length, gathered.label, finer, places, engine)
+        published, done = self._edit(some, gathered.length, gathered.label, finer, places, engine)
         scale = seconds_per_unit(data.time_format)
         seconds = "" if scale is None else " (s)"
         time_moved = float(done[1] * (scale or 1))
@@ -228,7 +228,7 @@ class W4m(WalkTogether):
             "restarts": gathered.relaxed.restarts,
             "total translation (m)": float(done[0]),
             "total time translation" + seconds: time_moved,
-            "time translation per point" + seconds: time_moved / made.n_rows,
+            "time translation per point" + seconds: time_moved / published.n_rows,
             "points created": int(done[2]),
             "points deleted": int(done[3]),
         }
@@ -237,7 +237,7 @@ class W4m(WalkTogether):
             if isinstance(self.t2s_factor, str) and gathered.t2s_factor > 1:
                 facts["t2s_factor used"] = gathered.t2s_factor
                 facts["chosen"] = self._explain_factor(gathered.t2s_factor)
-        return MethodResult(data=made, claim=self.claim, facts=facts, groups=label)
+        return MethodResult(data=published, claim=self.claim, facts=facts, groups=label)
 
     def _explain_factor(self, factor: float) -> str:
         """Say why time hardly counts."""
@@ -284,8 +284,8 @@ class W4m(WalkTogether):
         allowed = allowed_trash(trash_max, data)
         relaxed = relax(start, self.radius_growth, lambda _, step: sum(s.outliers(step) for s in solved) <= allowed)
         label = np.full(len(data), TOO_FEW)
-        for members, found in zip(blocks, solved, strict=True):
-            own_label = found.at(relaxed.restarts)
+        for members, solution in zip(blocks, solved, strict=True):
+            own_label = solution.at(relaxed.restarts)
             label[members] = np.where(own_label < 0, own_label, members[own_label])
         if not (label >= 0).any():
             raise InputError(
@@ -348,12 +348,12 @@ class W4m(WalkTogether):
         parts = [label[a : a + _AT_ONCE] for a in range(0, len(data), _AT_ONCE)]
         pieces = []
         for number, part in enumerate(parts):
-            kept = np.flatnonzero(part >= 0)
-            own = kept + number * _AT_ONCE
-            pivots = np.setdiff1d(part[kept], own)
+            members = np.flatnonzero(part >= 0)
+            own = members + number * _AT_ONCE
+            pivots = np.setdiff1d(part[members], own)
             which = np.concatenate([own, pivots])
             by_number = np.argsort(which)
-            pivot = by_number[np.searchsorted(which, part[kept], sorter=by_number)]
+            pivot = by_number[np.searchsorted(which, part[members], sorter=by_number)]
             pieces.append(_Edit(rows=_picked(data, length, which), pivot=pivot, places=places.of(own)))
         done = engine.map(lambda piece: piece.run(measure, half), pieces)
         sums = np.zeros((len(data), 4))
@@ -408,13 +408,13 @@ class _Edit:
     def run(self, measure: Measure, half: float) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
         """Return t, x and y of the edited trajectories, and what each took."""
         offsets, (x, y, t, length) = self.rows.packed()
-        made = offsets_of(np.diff(offsets)[self.pivot])
-        new_t = np.empty(made[-1], np.int64)
-        new_x = np.empty(made[-1])
-        new_y = np.empty(made[-1])
+        new_offsets = offsets_of(np.diff(offsets)[self.pivot])
+        new_t = np.empty(new_offsets[-1], np.int64)
+        new_x = np.empty(new_offsets[-1])
+        new_y = np.empty(new_offsets[-1])
         points = TimedPoints(offsets, x, y, t, length)
         offset = DiskOffset(self.places.x, self.places.y)
-        edited = EditedPoints(made, new_t, new_x, new_y)
+        edited = EditedPoints(new_offsets, new_t, new_x, new_y)
         done = edit(points, self.pivot, measure, half, offset, edited, 0, len(self.pivot))
         return new_t, new_x, new_y, done
 
@@ -438,9 +438,9 @@ def _time_as_length(data: Points, t2s_factor: float) -> FloatArray:
     inside = trajectory[1:] == trajectory[:-1]
     ways = np.hypot(np.diff(data.x), np.diff(data.y))[inside]
     way = np.bincount(trajectory[1:][inside], ways, minlength=len(data))
-    held = np.flatnonzero(np.diff(data.offsets) > 1)
-    lasts = data.t[data.offsets[held + 1] - 1] - data.t[data.offsets[held]]
-    speed = float(np.mean(way[held] / lasts)) if len(held) else 0.0
+    moving = np.flatnonzero(np.diff(data.offsets) > 1)
+    lasts = data.t[data.offsets[moving + 1] - 1] - data.t[data.offsets[moving]]
+    speed = float(np.mean(way[moving] / lasts)) if len(moving) else 0.0
     return (data.t - data.t.min()) * (speed / t2s_factor)
 
 
@@ -452,9 +452,9 @@ def _middles(data: Points) -> tuple[FloatArray, FloatArray]:
     return x, y
 
 
-def _blocks(x: FloatArray, y: FloatArray, held: IntArray, size: int) -> list[IntArray]:
+def _blocks(x: FloatArray, y: FloatArray, moving: IntArray, size: int) -> list[IntArray]:
     """Cut trajectories into blocks of at most `size` that lie near each other; inside a block in the order of input."""
-    along = held[np.argsort(_hilbert(x[held], y[held]), kind="stable")]
+    along = moving[np.argsort(_hilbert(x[moving], y[moving]), kind="stable")]
     return [np.sort(block) for block in np.array_split(along, -(-len(along) // size))]
 
 

@@ -94,8 +94,8 @@ def read_blocks(recipe: Recipe, source: Prepared | None, *, seed: int, scratch: 
         check_sensitive(source.data, sensitive, keep=recipe.output.keep)
         check_places(source.data, recipe.method.claim.adversaries)
         names = dict.fromkeys([*(attribute for attribute, _ in sensitive), *recipe.output.keep])
-        kept = {name: source.data.attributes[name] for name in names}
-        return hold_at_once(replace(source, data=replace(source.data, attributes=kept)))
+        attributes = {name: source.data.attributes[name] for name in names}
+        return hold_at_once(replace(source, data=replace(source.data, attributes=attributes)))
     want = plan_input(recipe)
     pieces = read_pieces(want, seed=seed, scratch=scratch, engine=engine)
     check_values(pieces.values, pieces.trajectories, sensitive, keep=recipe.output.keep)

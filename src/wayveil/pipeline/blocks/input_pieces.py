@@ -187,9 +187,9 @@ def read_pieces(want: InputPlan, *, seed: int, scratch: Path, engine: Engine) ->
     )
     regroup = partial(scatter_group, spans, pieces=n_pieces, secret=secret, folder=raw, rows=want.rows)
     engine.map(regroup, range(len(groups_of(n_pieces))))
-    held = np.flatnonzero(np.sum(counts, axis=0)).tolist()
+    nonempty = np.flatnonzero(np.sum(counts, axis=0)).tolist()
     engine.progress("reading pieces")
-    files = engine.map(partial(gather_piece, spans, folder=raw), held)
+    files = engine.map(partial(gather_piece, spans, folder=raw), nonempty)
     frame = None
     if kind == "points":
         frame = _frame(spans.shown, engine.map(partial(_extent, spec, kind), files))

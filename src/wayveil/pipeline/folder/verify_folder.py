@@ -199,7 +199,7 @@ def verify_folder(
     failures += [*_form_failures(public, manifest), *_method_failures(manifest), *_text_failures(manifest)]
     failures += _file_failures(public, manifest)
     limit = _limit(public, manifest) if work_limit is None else check_int("verify", "work_limit", work_limit, low=1)
-    findings = _Found(by_definition=by_definition)
+    findings = _Findings(by_definition=by_definition)
     try:
         with limit_work(limit):
             findings.judge(public, manifest)
@@ -254,7 +254,7 @@ def verify_folder(
 
 
 @dataclass(kw_only=True)
-class _Found:
+class _Findings:
     """What the files themselves show, as far as they were looked at."""
 
     failures: list[str] = field(default_factory=list)
@@ -389,8 +389,10 @@ def _text_failures(manifest: Manifest) -> list[str]:
 
 def _method_failures(manifest: Manifest) -> list[str]:
     """Compare what the manifest says of the method with its claim: another k there would be believed, too."""
-    said = {name: value for name, value in manifest.parameters.items() if name in manifest.claim and value != "auto"}
-    if any(manifest.claim[name] != value for name, value in said.items()):
+    parameters = {
+        name: value for name, value in manifest.parameters.items() if name in manifest.claim and value != "auto"
+    }
+    if any(manifest.claim[name] != value for name, value in parameters.items()):
         return ["the parameters of the method are not those of the claim"]
     if manifest.versions.get("wayveil") != versions()["wayveil"]:
         return []  # methods of other versions have other parameters
@@ -493,45 +495,45 @@ def _count_failures(rows: int, trajectories: int, manifest: Manifest) -> list[st
     return failures
 
 
-def _number_failures(manifest: Manifest, found: Verdict) -> list[str]:
+def _number_failures(manifest: Manifest, verdict: Verdict) -> list[str]:
     """Compare the numbers of the verdict at publication with those that are found here.
 
     Where people were counted then and trajectories now, numbers that need the owners may differ; but trajectories that
     look alike are never those of more people than there are of them.
     """
-    said = manifest.verdict.measured
+    stated = manifest.verdict.measured
     claim = manifest.guarantee
-    if not set(said) <= set(claim.public_numbers) or not set(manifest.verdict.not_judged) <= set(found.not_judged):
+    if not set(stated) <= set(claim.public_numbers) or not set(manifest.verdict.not_judged) <= set(verdict.not_judged):
         return ["the manifest's verdict tells of something that no verdict on this claim tells of"]
-    alike = manifest.verdict.counted == found.counted
+    alike = manifest.verdict.counted == verdict.counted
     # People behind what looks alike cannot be counted without owners, but they are never more than its trajectories.
-    most = found.measured.get("min_support") or 0
+    most = verdict.measured.get("min_support") or 0
     wrong = [
         name
-        for name, value in said.items()
-        if not _is_told_right(name, value, found.measured.get(name), alike)
-        and not (name == "min_people" and found.measured.get(name) is None and _is_at_most(value, most))
+        for name, value in stated.items()
+        if not _is_told_right(name, value, verdict.measured.get(name), alike)
+        and not (name == "min_people" and verdict.measured.get(name) is None and _is_at_most(value, most))
     ]
     if wrong:
         return [f"the manifest's verdict tells other numbers than the files: {', '.join(sorted(wrong))}"]
     return []
 
 
-def _is_at_most(said: Any, most: Any) -> bool:
-    return isinstance(said, int) and 0 <= said <= most
+def _is_at_most(stated: Any, most: Any) -> bool:
+    return isinstance(stated, int) and 0 <= stated <= most
 
 
-def _is_told_right(name: str, said: Any, found: Any, alike: bool) -> bool:
+def _is_told_right(name: str, stated: Any, measured: Any, alike: bool) -> bool:
     """Return whether a number of the manifest can be that of a verdict; the last digits depend on the machine."""
-    if said is None or said == found:
+    if stated is None or stated == measured:
         return True
-    if isinstance(said, str):
-        return not alike and name.endswith("_exact") and _RATIO.fullmatch(said) is not None
-    if found is None or isinstance(found, str):
-        return not alike and found is None
+    if isinstance(stated, str):
+        return not alike and name.endswith("_exact") and _RATIO.fullmatch(stated) is not None
+    if measured is None or isinstance(measured, str):
+        return not alike and measured is None
     if alike:
-        return isclose(said, found, rel_tol=1e-6, abs_tol=1e-6)
-    return not name.startswith("min_") or bool(said <= found)
+        return isclose(stated, measured, rel_tol=1e-6, abs_tol=1e-6)
+    return not name.startswith("min_") or bool(stated <= measured)
 
 
 def _other_spellings(data: Any, manifest: Manifest) -> str | None:

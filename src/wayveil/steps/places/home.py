@@ -256,17 +256,17 @@ def _with_places(
     data: Visits, names: list[str], place: IntArray, position: tuple[FloatArray, FloatArray] | None
 ) -> Visits:
     """Return the data with `place`, a code of `names`, in each row; names that are equal are one place."""
-    kept, first, code = np.unique(np.array(names, dtype=np.str_), return_index=True, return_inverse=True)
+    labels, first, code = np.unique(np.array(names, dtype=np.str_), return_index=True, return_inverse=True)
     place = code.reshape(-1)[place]
     if isinstance(data, Trips):
         return _trips_with_places(
-            data, tuple(kept.tolist()), place, None if position is None else (position[0][first], position[1][first])
+            data, tuple(labels.tolist()), place, None if position is None else (position[0][first], position[1][first])
         )
     used, location = np.unique(place, return_inverse=True)
     return replace(
         data,
         location=location.reshape(-1).astype(np.int32),
-        locations=tuple(kept[used].tolist()),
+        locations=tuple(labels[used].tolist()),
         place_x=None if position is None else position[0][first][used],
         place_y=None if position is None else position[1][first][used],
         place_frame=None if position is None else data.place_frame,

@@ -215,7 +215,7 @@ class Match(Step):
             )
         source, lengths, road, t = _in_order([part for part, _ in matches])
         moved = lengths > 0
-        kept = source[moved]
+        origin = source[moved]
         offsets = offsets_of(lengths[moved])
         routes = Routes(
             offsets=offsets,
@@ -224,18 +224,18 @@ class Match(Step):
             t_start=t[offsets[:-1]],
             t_end=t[offsets[1:] - 1],
             network=network,
-            owner=data.owner[kept],
-            attributes={name: a.take(kept) for name, a in data.attributes.items()},
+            owner=data.owner[origin],
+            attributes={name: a.take(origin) for name, a in data.attributes.items()},
             time_format=data.time_format,
             owners=data.owners,
         )
-        notes = _notes(data, routes, kept, counts, radius, int(np.count_nonzero(~moved)))
+        notes = _notes(data, routes, origin, counts, radius, int(np.count_nonzero(~moved)))
         usual = 0.0
         if isinstance(self.noise, str) and data.n_rows >= _FEWEST_POINTS:
             usual = float(np.quantile(np.repeat(noise, np.diff(data.offsets)), 0.5, method="lower"))
             notes.append(f"The noise was estimated for each trajectory; at the median point it is {usual:.3g} m.")
         notes += _doubts(data, routes, counts, usual, roads)
-        return routes, tuple(notes), kept
+        return routes, tuple(notes), origin
 
     def _radius(self, noise: float) -> float:
         return max(_USUAL_RADIUS_M, 4 * noise) if isinstance(self.radius, str) else self.radius
@@ -406,8 +406,8 @@ def _thinned(block: _Block) -> _Block:
     size = np.diff(block.offsets)
     every = np.maximum(1, -(-size // _POINTS_OF_AN_ESTIMATE))
     number = np.arange(len(block.t)) - np.repeat(block.offsets[:-1], size)
-    kept = number % np.repeat(every, size) == 0
-    return _Block(block.source, offsets_of(-(-size // every)), block.t[kept], block.x[kept], block.y[kept])
+    stays = number % np.repeat(every, size) == 0
+    return _Block(block.source, offsets_of(-(-size // every)), block.t[stays], block.x[stays], block.y[stays])
 
 
 def _with_candidates(track: Track, candidates: Candidates) -> tuple[Track, Candidates]:

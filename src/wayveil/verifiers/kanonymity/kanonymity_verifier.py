@@ -145,14 +145,14 @@ class _Groups:
 
     @classmethod
     def of(cls, data: Boxes | Points) -> _Groups:
-        kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
-        spend(5_000 * len(kept))
-        code, first = same(data.offsets, columns_of(data), kept)
-        pairs, many = np.unique(np.stack([code, people_of(data)[kept]], axis=1), axis=0, return_counts=True)
+        nonempty = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
+        spend(5_000 * len(nonempty))
+        code, first = same(data.offsets, columns_of(data), nonempty)
+        pairs, many = np.unique(np.stack([code, people_of(data)[nonempty]], axis=1), axis=0, return_counts=True)
         most = np.zeros(len(first), np.int64)
         np.maximum.at(most, pairs[:, 0], many)
         everywhere = np.full(len(data), -1)
-        everywhere[kept] = code
+        everywhere[nonempty] = code
         return cls(
             first=first,
             people=np.bincount(pairs[:, 0], minlength=len(first)),
