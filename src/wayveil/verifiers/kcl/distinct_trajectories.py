@@ -218,8 +218,8 @@ def minimal(shapes: Shapes, sequence: IntArray, broken: Callable[[IntArray], boo
     """
     sequence_left = sorted(sequence.tolist(), key=lambda item: (-len(shapes.having(item)), item))
     # Before each round `broken` is true of the extent of `sequence_left`.  A round tries each item once, the most
-    # common first: the extent of all others that are left is that of those before it and that of those behind it.  If that
-    # is broken as well, the item goes; otherwise it stays.  It ends when a whole round dropped nothing.
+    # common first: the extent of all others that are left is that of those before it and that of those behind it.
+    # If that is broken as well, the item goes; otherwise it stays.  It ends when a whole round dropped nothing.
     while True:
         behind: list[IntArray | None] = [None]
         for item in reversed(sequence_left):
