@@ -20,8 +20,9 @@ import wayveil
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
-TUTORIALS = [page for page in sorted((DOCS / "tutorials").glob("*.md")) if "```python" in page.read_text("utf-8")]
+NOTEBOOKS = sorted((DOCS / "research" / "notebooks").glob("*.ipynb"))
+SHOWN = [DOCS / "research" / "own-method.md"]
+"""Pages whose Python code is run as it stands."""
 TOOLS = Path(sys.executable).parent
 MACHINE = re.compile(r"/(?:home|root|tmp|work|Users)/|site-packages")
 
@@ -49,7 +50,7 @@ def source(cell: dict[str, Any]) -> str:
 
 
 def test_the_api_reference_is_up_to_date() -> None:
-    written = (DOCS / "api.md").read_text(encoding="utf-8")
+    written = (DOCS / "research" / "api.md").read_text(encoding="utf-8")
     assert written == script("api-reference").text(), "run  .venv/bin/python scripts/api-reference"
 
 
@@ -69,7 +70,7 @@ def test_the_built_layer_is_within_its_budget() -> None:
 
 
 def test_the_api_reference_has_every_public_name() -> None:
-    page = (DOCS / "api.md").read_text(encoding="utf-8")
+    page = (DOCS / "research" / "api.md").read_text(encoding="utf-8")
     assert [name for name in wayveil.__all__ if name != "__version__" and f"### `{name}`\n" not in page] == []
 
 
@@ -103,7 +104,7 @@ def test_the_site_has_no_link_that_leads_nowhere(tmp_path: Path) -> None:
 @pytest.mark.skipif(not (TOOLS / "zensical").exists(), reason="the extra `docs` is not installed")
 def test_the_site_is_built(tmp_path: Path) -> None:
     assert script("docs").build(tmp_path, TOOLS) == []
-    assert (tmp_path / "build" / "site" / "tutorials" / "fleet.html").exists()
+    assert (tmp_path / "build" / "site" / "publish" / "gps.html").exists()
 
 
 def test_broken_links_and_missing_pages_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,12 +173,12 @@ def test_the_code_of_a_notebook_runs(notebook: Path, tmp_path: Path, monkeypatch
     run([source(cell) for cell in cells(notebook, "code")], tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize("page", TUTORIALS, ids=lambda path: path.stem)
-def test_the_code_of_a_tutorial_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", SHOWN, ids=lambda path: path.stem)
+def test_the_python_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = dict(wayveil.METHODS)
     try:
         run(re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL), tmp_path, monkeypatch)
-    finally:  # a tutorial may register a method of its own
+    finally:  # a page may register a method of its own
         wayveil.METHODS.clear()
         wayveil.METHODS.update(before)
 
@@ -200,7 +201,7 @@ def test_the_glossary_defines_each_word_once() -> None:
     assert {"span", "piece", "block", "part", "share", "slice", "class", "group"} <= set(words)
 
 
-@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["docs/research/architecture.md", "CONTRIBUTING.md"])
 def test_every_path_that_is_named_exists(page: str) -> None:
     """Files and folders in backticks are below the root, the source, a package of it, or a folder of a package."""
     named = re.findall(r"`([\w./-]+(?:\.py|/))`", (ROOT / page).read_text(encoding="utf-8"))
@@ -230,6 +231,6 @@ def test_the_hostile_script_runs_all_that_forge_or_kill() -> None:
 
 
 def test_every_package_is_in_the_tree_of_the_architecture() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "research" / "architecture.md").read_text(encoding="utf-8")
     packages = {path.parent.name for path in (ROOT / "src" / "wayveil").glob("*/__init__.py")}
     assert {name for name in packages if f"| `{name}/` |" not in text} == set()
