@@ -18,7 +18,7 @@ import numpy as np
 
 from wayveil.comparison.comparison_recipe import Measure, Setting
 from wayveil.errors import UsageError
-from wayveil.model import Boxes, Points, Score, Visits, duration_units
+from wayveil.model import Boxes, Score, Visits, duration_units
 from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.input import load_published
 from wayveil.recipe import catalog
@@ -145,11 +145,12 @@ def common_steps(settings: Sequence[Setting]) -> int:
     return next((i for i in range(shortest) if any(s.steps[i] != first[i] for s in settings)), shortest)
 
 
-def as_boxes(visits: Visits, original: Points, steps: Sequence[Any]) -> Boxes:
+def as_boxes(visits: Visits, original: Any, steps: Sequence[Any]) -> Boxes:
     """Return visits to the cells of a grid as what they say of the points: a square for the length of a bucket.
 
     Examples
     --------
+    >>> from wayveil.model import Points
     >>> from wayveil.steps import Grid
     >>> original = Points.from_records([[(3, 120.0, -5.0)]])
     >>> step = Grid(cell=100, bucket=10)
