@@ -185,6 +185,8 @@ class Cast(Method):
         of = trajectory_of_row(data.offsets)
         claim = self.claim
         worst = self.weights == "worst"
+        # First groups are formed by stops that are not sensitive, which the attacker knows; then sensitive stops are
+        # generalized inside the classes of equal sequences, until none is inferred with more than c.
         shares = Shares(m=self.m, owner_share=claim.owner_share, c=self.c if worst else None)
         offsets = keep_rows(data.offsets, ~secret)
         apart = worst and not claim.is_blind
@@ -198,6 +200,9 @@ class Cast(Method):
             secrets=_padded(of[secret], place[secret], len(data)) if apart else np.empty((len(data), 0), np.int64),
         )
         find = find_aligned_groups if self.alignment == "order" else find_groups
+        # Blind: groups are formed without a look at sensitive places, so that working out the grouping tells nothing
+        # about them. Groups are then larger than m, which leaves room to suppress members whose sensitive places are
+        # too frequent.
         if claim.is_blind:
             larger = shares.blind(known.people(np.flatnonzero(np.diff(data.offsets))))
             groups = find(known, tree, self.distance, larger, engine)
@@ -267,6 +272,7 @@ def _drawn_turns(data: Stops, key: int) -> IntArray:
 
 def _padded(of: IntArray, place: IntArray, n: int) -> IntArray:
     """Return the different places of each of `n` trajectories, one row each, and -1 where there are fewer."""
+    # A place counts once per trajectory, however often it was visited: shares are of people, not of stops.
     pairs = np.stack([of, place], axis=1)[distinct_rows(of, place).first]
     count = np.bincount(pairs[:, 0], minlength=n)
     first = np.cumsum(count) - count

@@ -81,6 +81,11 @@ def find_groups(known: Known, tree: Preorder, distance: str, shares: Shares, eng
     m = shares.group_size
     length = known.length
     nonempty = (length > 0) | known.with_more
+    # Algorithm 1 of Monreale et al. (2011), from the longest trajectories down (the printed loop goes up, though
+    # cutting makes shorter ones): trajectories are grouped by the number of their stops that are not sensitive, because
+    # generalization joins stops position by position. Before each round `left` has what longer rounds could not group;
+    # a round adds the trajectories with exactly `width` stops, groups them by their first `width` stops, and passes on
+    # whoever is left, who then loses the stops beyond. After the shortest length, whoever is left is suppressed.
     lengths = np.unique(length[nonempty])[::-1].tolist()
     by_length = np.argsort(length, kind="stable")
     by_length = by_length[nonempty[by_length]]
@@ -98,12 +103,16 @@ def find_groups(known: Known, tree: Preorder, distance: str, shares: Shares, eng
         level = _level if width else _without_stops
         grouped, n_new = level(known, tree, distance, pool, width, shares, engine)
         left = pool[grouped < 0]
+        # Instead of losing a stop, a trajectory that is left may ride along in a group that was made without it, if
+        # that group's nodes cover its stops. But not those that the next, shorter round needs to reach m people.
         if len(n_new) and len(left):
             free: IntArray = np.arange(len(left))
             if step + 1 < len(lengths):
                 after = by_length[bounds[step + 2] : bounds[step + 1]]
                 free = _not_needed(known, left, after, last_cut=lengths[step + 1] == 0, m=m)
             joined = cheapest_cover(known.first_stops(left[free], width), n_new, tree.last, tree.weight(distance))
+            # Each rider is welcome only as far as the shares of its group allow: nobody may own too much of a group,
+            # and no sensitive place may belong to too many of it.
             joined = shares.seat(pool, grouped, left[free], joined, known.owner, known.secrets)
             grouped[np.flatnonzero(grouped < 0)[free]] = joined
             riders += int((joined >= 0).sum())
@@ -120,6 +129,8 @@ def find_groups(known: Known, tree: Preorder, distance: str, shares: Shares, eng
 def _by_position(known: Known, label: IntArray, offsets: IntArray, node: IntArray) -> IntArray:
     """Return the node of each stop: that of its group at the same position, or -1 where it is cut."""
     trajectory = trajectory_of_row(known.offsets)
+    # Stop number i of a trajectory becomes node number i of its group; stops beyond the length of the group are cut
+    # off.
     number = np.arange(len(trajectory)) - known.offsets[trajectory]
     group = label[trajectory]
     in_group = group >= 0

@@ -132,6 +132,7 @@ def members_of(label: IntArray) -> tuple[IntArray, IntArray]:
     >>> members.tolist(), first.tolist()
     ([0, 3, 2, 4], [0, 2, 4])
     """
+    # Trash has negative labels and sorts first; a stable sort keeps the members of a cluster in the order of the input.
     members = np.argsort(label, kind="stable")[int((label < 0).sum()) :]
     sizes = np.unique(label[members], return_counts=True)[1]
     return members, offsets_of(sizes)

@@ -83,8 +83,12 @@ class WalkTogether(Method):
         frame = data.frame
         if frame.decimals is None:
             return data
+        # Where every point is moved by a draw, a coordinate with the decimals of the file would only pretend to be a
+        # recorded one.
         if not self.keeps_points:
             return replace(data, frame=replace(frame, decimals=None))
+        # Rounding may move each of two points: at delta / 8 each, a quarter of delta is the most that both can come
+        # apart.
         while self.delta > 0 and frame.decimals is not None and rounding_m(frame) > self.delta / 8:
             frame = replace(frame, decimals=frame.decimals + 1)
         return replace(data, frame=frame)

@@ -68,6 +68,7 @@ def _take_greedily(evidence: _Evidence, visits: IntArray) -> list[int]:
     absent = evidence.absent.copy()
     change = evidence.sum_by_item(np.flatnonzero(fits))
     while not evidence.is_allowed(absent) and left.any():
+        # All candidates at once: `after` has one row per item, with the excess that would be left without it.
         candidates = np.flatnonzero(left)
         after = evidence.excess(absent + change[candidates])
         gain = (evidence.excess(absent).clip(min=0).sum() - after.clip(min=0).sum(axis=1)) / visits[candidates]
@@ -78,6 +79,8 @@ def _take_greedily(evidence: _Evidence, visits: IntArray) -> list[int]:
             best = cheapest if visits[cheapest] <= visits[best] else best
         taken.append(best)
         left[best] = False
+        # Sets that contain the item fit nothing from now on. They move from what fits to `absent`, and no longer count
+        # in what other items would change.
         gone = evidence.sequences_with(best)
         gone = gone[fits[gone]]
         fits[gone] = False
@@ -89,6 +92,7 @@ def _take_greedily(evidence: _Evidence, visits: IntArray) -> list[int]:
 def _put_back(evidence: _Evidence, hidden: list[int], visits: IntArray) -> list[int]:
     """Return the items without those that are not needed; those with most visits are tried first."""
     needed = set(hidden)
+    # A set fits again when its last hidden item comes back: those with exactly one missing, if that is the item tried.
     missing = np.zeros(len(evidence.weight), np.int64)  # of each sequence, how many of its items are hidden
     for item in hidden:
         missing[evidence.sequences_with(item)] += 1
@@ -140,6 +144,8 @@ class _Evidence:
                 f"these are {n_sets:,}, more than {MOST_SETS:,}. Give a smaller l, or cut long trajectories into "
                 "shorter ones."
             )
+        # The attacker's prior: a person (or record) at random, then a set of visits of theirs at random, all sets of a
+        # size being equally likely. So a set of a record with n visits weighs 1 / binomial(n, size).
         counted = _counted(numbered, length)
         everybody = counted.sum(axis=0)
         base = everybody[:, 1:] / np.maximum(everybody[:, :1], 1)
@@ -156,6 +162,8 @@ class _Evidence:
             weight = np.zeros((int(fits.sum()), *absent.shape))
             # Of a record that is shorter than what could be known, all its visits are known.
             each = 1 / np.array([comb(n, width) for n in range(int(length.max()) + 1)]).clip(min=1)[length[record]]
+            # A record with exactly `width` visits is known completely by who knows more, so its one set counts for all
+            # larger sizes as well.
             for size in range(width, longest + 1):
                 share = each if size == width else whole.astype(np.float64)
                 for solution, column in np.ndindex(everybody.shape):

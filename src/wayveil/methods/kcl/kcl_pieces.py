@@ -81,6 +81,8 @@ def plan_visits(solver: KclSolver, blocks: PlannedBlocks, engine: Engine, here: 
 
 def _number_doublets(solver: KclSolver, blocks: PlannedBlocks, engine: Engine) -> int:
     """Keep the doublets that at least k people have, numbered in the order of time and name; return how many."""
+    # A doublet that fewer than k people have is a violating sequence of length one and must go everywhere; that makes
+    # no new one (Theorem 4.3). Dropping these first makes the numbered blocks small, and needs one sum over all blocks.
     counts = engine.map(partial(_count_doublets, blocks.store), list(blocks.names))
     total = pl.concat(counts).group_by("t", "location").agg(pl.col("people").sum())
     shared = total.filter(pl.col("people") >= solver.params.k).select("t", "location").sort("t", "location")
@@ -140,6 +142,9 @@ def _decide(solver: KclSolver, blocks: PlannedBlocks, names: Sequence[str], engi
         occurrences=2 * blocks.block_rows,
         store=store,
     )
+    # Two ways, by what the choice looks at. Either the numbered visits of everybody fit here and are needed (restoring
+    # looks at all records); or only people with a violating sequence travel, and of the others one number per item is
+    # enough: how many records have it.
     if solver.needs_everybody(blocks.trajectories, blocks.people):
         seen = [_Shipped(numbered=store.load(name)) for name in names]
         instance = solver.instance(_joined(seen), people=blocks.people)
@@ -152,11 +157,14 @@ def _decide(solver: KclSolver, blocks: PlannedBlocks, names: Sequence[str], engi
         elsewhere = np.sum([one.elsewhere for one in seen if one.elsewhere is not None], axis=0)
         instance = solver.instance(_joined(seen), people=blocks.people, elsewhere=elsewhere)
         choice = solver.choose(instance, partial(_found, store, threats, seen), here)
+    # The choice is one bit per visit that travelled; each block gets its own bits back, in the order in which it sent
+    # them.
     ends = np.cumsum([len(one.numbered.item) for one in seen])
     plan_names = [
         store.save(_Kept(who=one.who, bits=np.packbits(keep), gone=choice.gone), f"kept/{i}")
         for i, (one, keep) in enumerate(zip(seen, np.split(choice.keep, ends[:-1]), strict=True))
     ]
+    # What never was in the instance: visits to doublets that fewer than k people have.
     rare = blocks.rows - len(instance.rows) - int(instance.elsewhere.sum())
     facts = {"visits that fewer than k people have": rare, **choice.facts}
     facts["visits suppressed"] = int(facts["visits suppressed"]) + rare
@@ -195,6 +203,8 @@ def _concerned(store: BlockStore, threats: str, name: str) -> _Shipped:
     whole: EncodedVisits = store.load(name)
     hits = locate(store.load(threats), whole)
     by_owner = np.argsort(whole.owner, kind="stable")
+    # Kernels number records by owner; `by_owner` leads back. All records of a concerned person travel, because owners
+    # are counted, not records.
     concerned = np.isin(whole.owner, whole.owner[by_owner[hits.record]])
     new = np.cumsum(concerned[by_owner]) - 1
     who = np.flatnonzero(concerned)
@@ -217,6 +227,8 @@ def kept_visits(plan: Plan, data: Visits, number: int, store: BlockStore) -> Boo
     """Return which visits of a block may stay."""
     block: _Kept = store.load(plan.names[number])
     item = _items(data, store.load(_DOUBLETS))
+    # Who did not travel has no violating sequence: of theirs only rare doublets (-1) and items that were suppressed
+    # everywhere go.
     stays = ~np.isin(item, np.append(block.gone, -1))
     travelled = item >= 0
     if block.who is not None:

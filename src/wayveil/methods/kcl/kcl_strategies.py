@@ -211,6 +211,8 @@ def suppress_greedily(
     instance: Instance, sequences: Sequences, spared: Patterns | None, *, local: bool, validity: Kernel | None = None
 ) -> Solution:
     """Suppress greedily until no threat is left; `validity` tests local suppressions in place of the exact test."""
+    # The kernel counts supports down as visits go. Several strategies start from the same counts, at the same time, so
+    # each takes copies of what it will write to.
     own = instance.records._replace(alive=instance.records.alive.copy())
     common = sequences.common
     counts = common._replace(support=common.support.copy(), having=common.having.copy())
@@ -259,10 +261,13 @@ def without_extra_trips(instance: Instance) -> Iterator[tuple[Instance, BoolArra
     """
     records = instance.records
     length = np.diff(records.offsets)
+    # Rank the records of each owner, the longest first: `rank < most` then keeps the best `most` of everybody.
     order = np.lexsort((-length, records.owner))
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order)) - records.owner_first[records.owner[order]]
     most = 1
+    # Doubling finds within a factor of two how many records per person are worth keeping, with log2 tries instead of
+    # one per number.
     while most <= rank.max(initial=0):
         visits = np.repeat(rank < most, length)
         part = records._replace(
@@ -333,6 +338,8 @@ def _restore_all(records: Records, instance: Instance, spared: Patterns | None, 
         else:
             more = int(restore(records, order, instance.longest, instance.bounds, False))
         restored += more
+        # Two phases: an item is first offered to all records that lost it at once, which is cheap and usually final;
+        # only when a whole round gives nothing back, to single records, which finds the exceptions.
         if more == 0 and (alone or instance.n_shared > MOST_ALONE):
             return restored
         alone = more == 0
@@ -359,6 +366,8 @@ def improve(solution: Solution, instance: Instance, steps: int) -> Solution:
     order: what was in the way of others now has to fit between them.  Which items are taken, a twentieth to two fifths
     of all, comes from a generator with a fixed seed, so the result does not depend on anything but the data.
     """
+    # A local search in the manner of large neighbourhood search: the moves are random, but from a fixed seed, so that
+    # the same input gives the same bytes.
     rng = random.Random(0)
     items = instance.records.items
     n_items = instance.n_items
@@ -370,14 +379,18 @@ def improve(solution: Solution, instance: Instance, steps: int) -> Solution:
         taken = shared[rng.sample(range(len(shared)), max(1, round(share * len(shared))))]
         off = np.zeros(n_items, np.bool_)
         off[taken] = True
+        # What was taken in this step comes last, whatever it lost: it was in the way, and now has to fit between the
+        # others.
         lost = np.where(off, 0, np.bincount(items[alive == 0], minlength=n_items))
         first = np.argsort(-lost, kind="stable")
         order = np.concatenate([first[lost[first] > 0], taken])
         own = instance.records._replace(alive=np.where(off[items], 0, alive))
         restore(own, order, instance.longest, instance.bounds, False)
+        # Equal results are taken, too: they are another place on the plateau, from which the next step may get better.
         if own.alive.sum() >= n_kept:
             n_kept = int(own.alive.sum())
             alive = own.alive
+    # Steps restore in one round only; whatever the last one left aside comes back here.
     better = restore_visits(replace(solution, alive=alive), instance, None)
     return replace(better, visits_restored=solution.visits_restored + solution.visits_lost - better.visits_lost)
 
@@ -397,6 +410,7 @@ def repair_patterns(solution: Solution, instance: Instance, spared: Patterns) ->
         lost = (solution.support < spared.min_support).astype(np.int64)
         if not lost.any():
             break
+        # Weights only grow, as in boosting: a sequence that is lost round after round ends up before all others.
         weight += AGAIN * lost
         to_mend = visits_to_mend(records._replace(alive=solution.alive), spared, lost) == 1
         alive = _offer(instance, to_mend, spared, weight)

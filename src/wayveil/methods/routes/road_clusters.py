@@ -62,9 +62,13 @@ def release_clusters(parts: Parts, how: Clustering) -> Release:
     A route that has no road in common with the representative is left out: nobody is published on a route of which
     they drove nothing.  Of somebody who has too many parts in a group, the last ones are left out.
     """
+    # Figure 3 of Gurung et al. (2014): routes with most people first, each joins the best cluster that is near enough
+    # or begins one; the representative of a cluster is the route that began it, trimmed at its ends.
     all_routes = np.arange(len(parts.offsets) - 1)
     clusters = _RouteClusters.of(parts, how, all_routes, np.full(len(all_routes), -1), how.bound, begins=True)
     moved = 0
+    # Without dummies a cluster of too few people is dissolved. In a second pass the clusters with enough people keep
+    # their routes, and the others choose among these alone; none can begin a cluster any more.
     if not how.pad:
         enough = clusters.people >= how.people
         stays = np.where(enough, np.cumsum(enough) - 1, -1)[clusters.label]
@@ -72,6 +76,8 @@ def release_clusters(parts: Parts, how: Clustering) -> Release:
             order = np.argsort(stays < 0, kind="stable")
             clusters = _RouteClusters.of(parts, how, order, stays[order], how.bound_again, begins=False)
         moved = int(((stays < 0) & (clusters.label >= 0))[parts.route].sum())
+    # Clusters whose representatives turned out equal are one group to everybody who sees the result, so they are
+    # counted as one.
     group = _groups(parts, clusters)
     people = _people(parts, group, len(clusters.people))
     keeps = 2 * people > how.k if how.pad else people >= how.people
@@ -93,6 +99,7 @@ def choose_release(parts: Parts, ways: Sequence[Clustering]) -> Release:
     if len(releases) == 1:
         return releases[0]
     lengths = np.diff(parts.offsets)[parts.route]
+    # The traffic before: each part counts on every road of its route.
     rows = np.arange(int(lengths.sum())) + np.repeat(
         parts.offsets[:-1][parts.route] - np.cumsum(lengths) + lengths, lengths
     )
@@ -165,6 +172,8 @@ def _release(
     size = np.bincount(group, minlength=len(dummies))
     by_group = np.argsort(group, kind="stable")
     added = np.repeat(np.arange(len(dummies)), dummies)
+    # A dummy takes slice and attributes of a real part of its group, each part in turn, so that dummies are no group of
+    # their own in any attribute.
     turn = np.arange(len(added)) - (np.cumsum(dummies) - dummies)[added]
     beside = by_group[(np.cumsum(size) - size)[added] + turn % size[added]]
     offsets, rows = take(clusters.offsets, np.concatenate([group, added]))

@@ -204,6 +204,9 @@ class W4m(WalkTogether):
         check_data(self.name, data, self.k)
         data = self.rounded(data)
         key = rng.bytes(32)
+        # Abul et al. (2010): cluster (`_gather`), then edit every member towards the pivot of its cluster (`_edit`). As
+        # in `nwa`, clusters are formed again without the people who are left out, until nobody else falls: otherwise a
+        # stranger could decide who is grouped with whom. It ends because nobody comes back.
         some = data
         gathered = self._gather(some, self.trash_max, key, engine)
         label = gathered.label
@@ -213,6 +216,8 @@ class W4m(WalkTogether):
             gathered = self._gather(some, Fraction(0), key, engine)
             label = np.where(np.diff(some.offsets) > 0, gathered.label, label)
         engine.progress("editing trajectories")
+        # Costs are counted in units half as large as those of the comparison: clustering needs an order of distances,
+        # editing the right partner of every point.
         unit = gathered.measure.unit / 2
         finer = gathered.measure._replace(unit=unit, cap=self._largest_cost(some, gathered.length, unit))
         rows = TrajectoryRows(begin=some.offsets[:-1], end=some.offsets[1:], columns=(some.t, some.x, some.y))
@@ -276,12 +281,15 @@ class W4m(WalkTogether):
             )
             for members in blocks
         ]  # fmt: skip
+        # All distances inside a block are needed, which is quadratic; so trajectories are cut into blocks along a
+        # Hilbert curve through their middles (the paper's chunks), and each block is solved for every radius at once.
         solved = engine.map(lambda raw: self._solve(raw, measure, start), items)
         if not any((label > TOO_FEW).any() for s in solved for label in s.labels):
             raise InputError(
                 f"w4m: no block of {self.chunk_size} trajectories holds k = {self.k} people. Take a larger chunk_size."
             )
         allowed = allowed_trash(trash_max, data)
+        # One radius for all blocks: the first at which all of them together have few enough outliers.
         relaxed = relax(start, self.radius_growth, lambda _, step: sum(s.outliers(step) for s in solved) <= allowed)
         label = np.full(len(data), TOO_FEW)
         for members, solution in zip(blocks, solved, strict=True):
@@ -329,10 +337,14 @@ class W4m(WalkTogether):
         block = Block(TimedPoints(offsets, x, y, t, length), raw.middle_x, raw.middle_y, owner)
         n = len(block.owner)
         known = Known(np.zeros(n, np.int64), np.empty((n, n)), np.empty((n, n)))
+        # No distance is above the diagonal of the box around the block (with EDR: above the longest trajectory, which
+        # is that many edits). A radius beyond it joins everybody, so later radii need no clustering of their own.
         largest = float(np.hypot(np.ptp(x), np.ptp(y)))
         if measure.is_edr:
             largest = float(np.diff(offsets).max())
         labels: list[IntArray] = []
+        # Before each round `labels` has the clusters for all smaller radii. Distances that were computed stay in
+        # `known`, and a larger radius computes few new ones.
         while True:
             label = block_clusters(block, measure, known, self.people, radius, raw.order, self.pivot == "farthest")
             labels.append(label.astype(np.int32))
@@ -350,6 +362,8 @@ class W4m(WalkTogether):
         for number, part in enumerate(parts):
             members = np.flatnonzero(part >= 0)
             own = members + number * _AT_ONCE
+            # A member needs the points of its pivot. Those of pivots that are edited in another task are shipped along,
+            # behind the own ones, and are not edited here.
             pivots = np.setdiff1d(part[members], own)
             which = np.concatenate([own, pivots])
             by_number = np.argsort(which)
@@ -359,6 +373,7 @@ class W4m(WalkTogether):
         sums = np.zeros((len(data), 4))
         offsets = offsets_of(np.where(label < 0, 0, np.diff(data.offsets)[np.maximum(label, 0)]))
         columns = np.empty(offsets[-1], np.int64), np.empty(offsets[-1]), np.empty(offsets[-1])
+        # From the last to the first: each result is dropped when it is copied into its place.
         for number in reversed(range(len(parts))):
             *edited, sums[np.flatnonzero(parts[number] >= 0) + number * _AT_ONCE] = done.pop()
             first, last = offsets[[number * _AT_ONCE, min((number + 1) * _AT_ONCE, len(data))]]
@@ -440,6 +455,8 @@ def _time_as_length(data: Points, t2s_factor: float) -> FloatArray:
     way = np.bincount(trajectory[1:][inside], ways, minlength=len(data))
     moving = np.flatnonzero(np.diff(data.offsets) > 1)
     lasts = data.t[data.offsets[moving + 1] - 1] - data.t[data.offsets[moving]]
+    # Time becomes a third axis in metres, at the mean speed of the data; t2s_factor divides it, so that a large one
+    # lets places decide.
     speed = float(np.mean(way[moving] / lasts)) if len(moving) else 0.0
     return (data.t - data.t.min()) * (speed / t2s_factor)
 
@@ -473,6 +490,8 @@ def _hilbert(x: FloatArray, y: FloatArray) -> IntArray:
     b = b.astype(np.int64)
     along = np.zeros(len(a), np.int64)
     for bit in range(_HILBERT_BITS - 1, -1, -1):
+        # One level of the curve: which quadrant the point is in gives two bits of its position; then the square is
+        # turned or flipped so that the curve inside the quadrant looks like the whole one.
         right = (a >> bit) & 1
         up = (b >> bit) & 1
         along += ((3 * right) ^ up) << (2 * bit)
