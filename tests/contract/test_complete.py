@@ -32,7 +32,7 @@ def needed() -> list[str]:
         lower = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         found += [f"src/wayveil/verifiers/{lower}/{lower}_verifier.py",
                   f"tests/verifiers/{lower}/test_{lower}_verifier.py",
-                  f"docs/guarantees/{lower}.md"]  # fmt: skip
+                  f"docs/research/guarantees/{lower}.md"]  # fmt: skip
     for registry in (ATTACKS, METRICS):
         for name, cls in registry.items():
             module = Path(inspect.getfile(cls)).relative_to(SOURCE)

@@ -54,6 +54,14 @@ def test_the_api_reference_is_up_to_date() -> None:
     assert written == script("api-reference").text(), "run  .venv/bin/python scripts/api-reference"
 
 
+def test_pages_show_the_promises_and_parameters_of_the_code() -> None:
+    tables = script("doc-tables")
+    assert [page.name for page, _ in tables.stale()] == [], "run  .venv/bin/python scripts/doc-tables"
+    shown = {(kind, name) for page in DOCS.rglob("*.md") for _, kind, name, _ in tables.BLOCK.findall(page.read_text())}
+    assert {name for kind, name in shown if kind == "promise"} == set(wayveil.METHODS)
+    assert {name for kind, name in shown if kind == "parameters"} >= set(wayveil.METHODS)
+
+
 def test_the_types_of_the_page_are_those_of_the_results() -> None:
     written = (ROOT / "frontend/src/visual/results.ts").read_text(encoding="utf-8")
     assert written == script("results-types").text(), "run  .venv/bin/python scripts/results-types"
@@ -142,13 +150,15 @@ def test_what_a_page_would_load_from_elsewhere_is_found(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(
         '<link rel="stylesheet" href="here.css"><link rel="canonical" href="https://a.b/">'
         '<link rel="stylesheet" href="https://a.b/x.css"><script src="//a.b/x.js"></script>'
-        '<img src="data:image/png;base64,AA"><a href="https://a.b/">out</a><a href="gone.html#x">gone</a>',
+        '<img src="data:image/png;base64,AA"><a href="https://a.b/">out</a><a href="gone.html#x">gone</a>'
+        '<h2 id="here">Here</h2><a href="#here">h</a><a href="page.html#lost">l</a><a href="here.css#any">a</a>',
         encoding="utf-8",
     )
     assert script("docs").faults_of(tmp_path) == [
         "page.html would load https://a.b/x.css",
         "page.html would load //a.b/x.js",
         "page.html links to gone.html#x, which is not there",
+        "page.html links to page.html#lost, and the page has no such heading",
     ]
 
 
