@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wayveil.attacks.groups.known_group import KnownGroup
 from wayveil.attacks.pieces.linked_pieces import LinkedPieces
 from wayveil.attacks.places.home_work import HomeWork
 from wayveil.attacks.places.known_frequencies import KnownFrequencies
@@ -38,6 +39,7 @@ __all__ = [
     "HomeWork",
     "InferenceRoutes",
     "KnownFrequencies",
+    "KnownGroup",
     "KnownLocations",
     "KnownOrder",
     "KnownPlaces",
@@ -65,6 +67,7 @@ ATTACKS: dict[str, type] = {
         GraphAttack,
         Continuity,
         LinkedPieces,
+        KnownGroup,
         Lbqid,
         SeenOnRoads,
         InferenceRoutes,

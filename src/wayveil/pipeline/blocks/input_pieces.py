@@ -37,7 +37,7 @@ from wayveil.pipeline.folder.published_input import with_manifest
 from wayveil.pipeline.input import load, other_kind_error, prepare, read_options
 from wayveil.pipeline.plain_input import is_plain, plain_input
 from wayveil.recipe import catalog
-from wayveil.recipe.defaults import sensitive_of
+from wayveil.recipe.defaults import columns_of
 from wayveil.recipe.recipe import InputSpec, Recipe
 
 __all__ = ["InputPlan", "Pieces", "check_kind", "look_ahead", "plan_input", "read_pieces"]
@@ -131,12 +131,11 @@ def plan_input(recipe: Recipe) -> InputPlan:
             "Blocks of routes are slices of time: say how long they are with the step slices, such as "
             "--prepare 'slices width=1d'."
         )
-    names = [*(attribute for attribute, _ in sensitive_of(recipe)), *recipe.output.keep]
     return InputPlan(
         spec=recipe.input,
         kind=check_kind(recipe.input, catalog.kinds_needed(recipe.prepare, recipe.method)),
         steps=recipe.prepare,
-        attributes=tuple(dict.fromkeys(names)),
+        attributes=columns_of(recipe),
         by=recipe.blocks.by,
         rows=recipe.blocks.rows,
         limit=limit_of(recipe.blocks),
