@@ -183,6 +183,8 @@ class Zones(Step):
             zones_found = self._in_space_and_time(data, situation)
         else:
             zones_found = self._in_cells(situation)
+        # Places are put into zones once each, and rows follow their place; with time it is the row that has a zone, as
+        # the same place is in different ones at different times.
         zone = zones_found.zone[situation.item] if zones_found.begin is None else zones_found.zone
         lost = int(np.count_nonzero(zone < 0))
         if lost and self.outside == "refuse":
@@ -205,6 +207,7 @@ class Zones(Step):
                 "zones: it is not known where the places are; give a table of places with coordinates (--places), or "
                 "make visits of points with the step grid."
             )
+        # Only places that somebody visited decide: a table of places may hold the whole country.
         used, item = np.unique(data.location, return_inverse=True)
         return _Situation(data.place_x[used], data.place_y[used], data.place_frame, item, data.t, owner)
 
@@ -223,6 +226,9 @@ class Zones(Step):
         return _rectangles(boxes, close_boxes(boxes, cells, zone) * side, zone, at.frame, side)
 
     def _in_tree_of_squares(self, cells: IntArray, at: _Situation) -> tuple[IntArray, IntArray]:
+        # A square of level n is four of level n - 1, so shifting the number of a cell to the right gives the square
+        # around it. Numbers of all levels are made distinct, so that `merge_sparse_cells` can treat squares and H3
+        # cells alike.
         levels = np.empty((len(cells), self.levels), np.int64)
         first = 0
         for level in range(self.levels):
@@ -230,6 +236,7 @@ class Zones(Step):
             levels[:, level] = first + code.reshape(-1)
             first += len(own)
         chosen = merge_sparse_cells(levels, at.item, at.owner, int(self.people))[:, None]
+        # Shifting there and back gives the corner of the square of the chosen level.
         low = cells >> chosen << chosen
         boxes, zone = np.unique(np.concatenate([low, low + (1 << chosen)], axis=1), axis=0, return_inverse=True)
         return boxes, zone
@@ -247,6 +254,7 @@ class Zones(Step):
         side = float(self.cell)
         width = duration_units(self.name, "time", self.time, data.time_format)
         cells = cell_numbers(at.x, at.y, side)[at.item]
+        # Time is a third axis of the k-d cuts, in units of `time`: a zone is a rectangle for some hours.
         spots, spot = np.unique(np.column_stack([cells, at.t // width]), axis=0, return_inverse=True)
         spot = spot.reshape(-1)
         boxes, zone = cut_boxes(spots, spot, at.owner, int(self.people))
@@ -256,6 +264,8 @@ class Zones(Step):
         starts = boxes[:, 2]
         ends = boxes[:, 5]
         cuts = starts[starts != OPEN_LOW]
+        # Boxes at the rim are open, as their true border would tell how far the last person was away. Something has to
+        # be published as their beginning: one unit before the first cut, wherever anybody was.
         begin = np.where(starts == OPEN_LOW, int(cuts.min()) - 1 if len(cuts) else 0, starts) * width
         opened = (starts == OPEN_LOW) | (ends == OPEN_HIGH)
         lasting = [
@@ -263,6 +273,8 @@ class Zones(Step):
             for a, b, o in zip(starts.tolist(), ends.tolist(), opened.tolist(), strict=True)
         ]
         texts = np.array([f"{name}_t{long}" for name, long in zip(zones.names, lasting, strict=True)])
+        # Zones of the same rectangle and length in different hours share a name; when they are is in the time of the
+        # visit.
         names, first, code = np.unique(texts, return_index=True, return_inverse=True)
         of_row = zone[spot]
         return _Zoning(
@@ -348,6 +360,8 @@ def _place_rows(data: Visits | Trips | Points, zoning: _Zoning, zone: IntArray) 
     zone = zone[rows]
     if zoning.begin is not None:
         begin = zoning.begin[rows]
+        # With zones in time a visit has the time at which its zone begins, so the rows of a trajectory are put in that
+        # order, and several visits to one zone become one.
         order = np.lexsort((np.arange(len(rows)), begin, trajectory))
         trajectory = trajectory[order]
         zone = zone[order]
