@@ -37,9 +37,9 @@ def test_folders_are_small_and_no_file_name_stands_in_two(measures: Any, modules
 
 
 def test_names_are_nouns(measures: Any, modules: Any) -> None:
-    """What is left are fields of classes; a new name says what a thing is, not that something happened to it."""
+    """A name says what a thing is, not that something happened to it; there were 14 such names per 1,000 lines."""
     bindings = [f"{module.shown}:{entry}" for module in modules for entry in measures.find_participles(module)]
-    assert len(bindings) <= 40, bindings
+    assert 1000 * len(bindings) <= 2 * sum(module.lines for module in modules), bindings
 
 
 def test_kinds_of_data_are_told_apart_in_few_places(measures: Any, modules: Any) -> None:

@@ -134,8 +134,12 @@ class GraphAttack(OnPositions):
             graph = {}
         else:
             i, o = edges
+            # The probability of an edge is the share of the perfect matchings that contain it. Counting them is hard in
+            # general, so small components are counted exactly and large ones sampled by Markov chains
+            # (`assignments.py`).
             assignments = assign(i, o, len(person), samples=self.samples, rng=rng)
             graph = _graph(i, o, len(person), assignments)
+        # Where nothing fits, as positions were moved, the attacker does not give up but takes the nearest trajectory.
         blank = np.setdiff1d(nodes, i)
         chosen = blank
         if len(blank) > self.victims:
@@ -147,6 +151,8 @@ class GraphAttack(OnPositions):
         _, who = np.unique(person[chosen], return_inverse=True)
         nearest = (np.bincount(who, nearest) / np.maximum(np.bincount(who), 1))[who] if len(who) else nearest
         n_edges = assignments.kept
+        # Trajectories that fit the very same people cannot be told apart by any matching: they share their probability
+        # evenly, whatever the chains say. That takes luck out of the numbers.
         look = _Look.of(i[n_edges], o[n_edges], person)
         chances = [assignments.chance[n_edges], *([] if assignments.chains is None else assignments.chains[:, n_edges])]
         risks = []
@@ -275,6 +281,8 @@ class _Look:
         codes = int(person.max(initial=0)) + 1
         label = same_columns(i, o, n)
         row = same_columns(o, i, n)
+        # `label` numbers the kinds of trajectories (those that fit the same people), `row` the kinds of people (those
+        # whom the same trajectories fit).
         size = np.bincount(label, minlength=n)
         alike = np.bincount(row, minlength=n)
         key, many = np.unique(label * codes + person, return_counts=True)
@@ -299,6 +307,7 @@ class _Look:
         person = self.person
         n = len(person)
         codes = int(person.max(initial=0)) + 1
+        # Trajectories of one person are one answer: picking any of them finds the person.
         keys, which = np.unique(i * codes + person[o], return_inverse=True)
         mass = np.bincount(which, chance, len(keys))
         likeliest = np.zeros(n)
@@ -378,6 +387,7 @@ def _mean_bounds(risks: list[_Risk]) -> tuple[float | None, float | None]:
     if not means:
         return None, None
     middle = float(np.mean(means))
+    # Chains are independent, so their means are a sample; samples inside one chain are not.
     half = _STUDENT_95 * float(np.std(means, ddof=1)) / sqrt(CHAINS)
     low = min(middle - half, *means)
     high = max(middle + half, *means)

@@ -109,6 +109,9 @@ class NoisySightings(OnPositions):
         alike = LookAlikes.of(target, self.delta)
         tracks = Tracks.of(truth, target)
         slot = tracks.trajectory
+        # The attacker knows the method: members of a group are published in one shape, at offsets that were drawn.
+        # Which of them is nearest to what was seen is therefore chance, and what looks alike is one answer, shared by
+        # its owners.
         values = share_values(alike.shape[slot], owner[slot])
         depth = np.minimum(np.array(self._levels), seen.count[:, None])
         tasks = [slice(i, i + _ATTACKS_PER_TASK) for i in range(0, len(seen.count), _ATTACKS_PER_TASK)]
@@ -158,9 +161,11 @@ class NoisySightings(OnPositions):
         trajectory = np.repeat(with_rows, self.draws)
         count = np.minimum(self.sightings, length[trajectory])
         table = np.zeros((len(trajectory), int(count.max(initial=1))), np.int64)
+        # When somebody is seen is drawn without replacement; seeing a person twice at one time is one sighting.
         for i, (size, n) in enumerate(zip(count.tolist(), length[trajectory].tolist(), strict=True)):
             table[i, :size] = rng.choice(n, size, replace=False)
         rows = truth.offsets[trajectory][:, None] + table
+        # Uniform in a disc: the square root makes rings of equal width hold as many as their area.
         away = self.error * self.delta * np.sqrt(rng.random(rows.shape))
         angle = 2 * np.pi * rng.random(rows.shape)
         return _Sightings(
@@ -181,6 +186,8 @@ class NoisySightings(OnPositions):
         group = alike.group[seen.trajectory]
         size = np.bincount(alike.group[alike.group >= 0], minlength=1)
         in_small_group = (group >= 0) & (size[group] <= _LARGEST_GROUP)
+        # Being told the group is a stronger attacker than promised; it shows what the placement inside a group leaks,
+        # so it is only played where groups are small enough to compare all members.
         others = np.flatnonzero(~in_small_group & (nearest >= 0))
         untold = _Picks(attack=others, trajectory=nearest[others], probability=np.ones(len(others)))
         picks_by_group: list[tuple[_Picks, _Picks]] = [(untold, untold)]

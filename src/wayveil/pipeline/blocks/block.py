@@ -86,6 +86,8 @@ def make_block(job: Job, plan: Any, engine: Engine, number: int) -> MadeBlock:
         job.store.save(method.apply(plan, data, number, job.store), f"made/{number}")
         return MadeBlock(number=number)
     try:
+        # A method works in the frame of what it publishes. Which that is follows from what is published, so `settle`
+        # runs it until the frame is the one that its own result has.
         fitting, result = settle(
             method,
             data,
@@ -115,7 +117,11 @@ def write_part(job: Job, engine: Engine, part: Part) -> WrittenPart:
     number = part.number
     key = job.secret.key("ids", *job.number_of(number))
     written = write_and_read_back(job.recipe, job.staged, data, result, key, part=number if job.several else None)
+    # `order` leads from a written trajectory to that of the input. Only the owner's machine has it; attacks and metrics
+    # need it to know who is who, and nothing of it is published.
     order = written.order if result.source is None else result.source[written.order]
+    # From here on the result of the method is not looked at any more: verdict, attacks and metrics see what was read
+    # back from disk.
     if part.together:
         job.store.save(written.data, f"readback/{number}")
     else:
