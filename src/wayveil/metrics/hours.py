@@ -337,7 +337,6 @@ def _expected_presences(
     A box is in a cell with the share of its area there, and in a part of the time with the share of its time.
     """
     cells = before.select("column", "row").unique().sort("column", "row").to_numpy().astype(np.int64).reshape(-1, 2)
-<<<<<<< HEAD
     likely = []
     whole = 0.0
     # A wide box lies in hundreds of cells, so only some trips are spread over cells at a time.
@@ -349,16 +348,16 @@ def _expected_presences(
         likely.append(of_trip.group_by("part", "cell").agg(pl.col("share").sum()))
         # Of each trip and part there is one presence at least; what of it is in no cell of the original is elsewhere.
         whole += float(times.group_by("trip", "part").agg(pl.col("time").max())["time"].sum())
-    found = (
+    presences = (
         pl.concat(likely)
         .group_by("part", "cell")
         .agg(pl.col("share").sum().round(DECIMALS).alias("count"))
         .sort("cell", "part")
     )
-    at = found["cell"].to_numpy()
-    table = found.select(column=pl.Series(cells[at, 0]), row=pl.Series(cells[at, 1]), part="part", count="count")
-    there = table.join(before.select("column", "row", "part"), on=["column", "row", "part"], how="semi")
-    return there, max(0.0, round(whole - float(there["count"].sum()), DECIMALS))
+    at = presences["cell"].to_numpy()
+    table = presences.select(column=pl.Series(cells[at, 0]), row=pl.Series(cells[at, 1]), part="part", count="count")
+    matched = table.join(before.select("column", "row", "part"), on=["column", "row", "part"], how="semi")
+    return matched, max(0.0, round(whole - float(matched["count"].sum()), DECIMALS))
 
 
 def _some_trips(offsets: Array) -> Iterator[slice]:
@@ -392,33 +391,6 @@ def _times_of_boxes(data: Boxes, some: slice, parts: DayParts) -> pl.DataFrame:
     rows = np.arange(some.start, some.stop)
     trip = pl.DataFrame({"box": rows - some.start, "trip": np.searchsorted(data.offsets, rows, side="right")})
     return times.join(trip, on="box")
-=======
-    x = (data.x_min - corner[0]) / cell, (data.x_max - corner[0]) / cell
-    y = (data.y_min - corner[1]) / cell, (data.y_max - corner[1]) / cell
-    shares = share_of_cells(cells[:, 0], cells[:, 1], x, y)
-    spots = pl.DataFrame({"box": shares.area, "cell": shares.cell, "share": shares.share})
-    lasts = (data.t_max - data.t_min).view(np.uint64)  # as an unsigned number the difference of two times always fits
-    steps = [lasts // np.uint64(_MOMENTS) * np.uint64(i) for i in range(_MOMENTS)]
-    times = pl.DataFrame(
-        {
-            "box": np.tile(np.arange(data.n_rows), _MOMENTS),
-            "part": np.concatenate([parts.part(data.t_min + step.view(np.int64)) for step in steps]),
-        }
-    )
-    times = times.group_by("box", "part").agg((pl.len() / _MOMENTS).alias("time"))
-    trip = pl.DataFrame({"box": np.arange(data.n_rows), "trip": trajectory_of_row(data.offsets)})
-    both = times.join(trip, on="box").join(spots, on="box")
-    likely = both.group_by("trip", "part", "cell").agg((pl.col("time") * pl.col("share")).max().alias("share"))
-    presences = (
-        likely.group_by("part", "cell").agg(pl.col("share").sum().round(DECIMALS).alias("count")).sort("cell", "part")
-    )
-    # Of each trip and part there is one presence at least; what of it is in no cell of the original is elsewhere.
-    whole = times.join(trip, on="box").group_by("trip", "part").agg(pl.col("time").max())["time"].sum()
-    at = presences["cell"].to_numpy()
-    table = presences.select(column=pl.Series(cells[at, 0]), row=pl.Series(cells[at, 1]), part="part", count="count")
-    matched = table.join(before.select("column", "row", "part"), on=["column", "row", "part"], how="semi")
-    return matched, max(0.0, round(float(whole) - float(matched["count"].sum()), DECIMALS))
->>>>>>> main
 
 
 def _table(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:

@@ -251,15 +251,9 @@ def reach(label: IntArray, node: IntArray, unit: IntArray, tree: Preorder) -> tu
     after = np.searchsorted(places, label * n_nodes + tree.last[node])
     many = after - first
     at = np.repeat(first - np.cumsum(many) + many, many) + np.arange(int(many.sum()))
-<<<<<<< HEAD
     pairs = distinct_values(at * n_units + np.repeat(unit, many))
-    count = np.bincount(pairs // n_units, minlength=len(held))
-    return held // n_nodes, held % n_nodes, count
-=======
-    pairs = np.unique(at * n_units + np.repeat(unit, many))
     count = np.bincount(pairs // n_units, minlength=len(places))
     return places // n_nodes, places % n_nodes, count
->>>>>>> main
 
 
 def _secrets(row: IntArray) -> frozenset[int]:

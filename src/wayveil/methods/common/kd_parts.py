@@ -31,6 +31,8 @@ def cut_large(members: IntArray, places: FloatArray, owner: IntArray, k: int, mo
         column = places[part, int(np.argmax(np.ptp(places[part], axis=0)))]
         order = np.argsort(column, kind="stable")
         halves = [part[order[: len(part) // 2]], part[order[len(part) // 2 :]]]
+        # One person with many trips in one place can fill a half. Dealing the trips of everybody to both sides keeps
+        # the people of the part in both.
         if min(len(np.unique(owner[half])) for half in halves) < k:
             dealt = part[np.lexsort((column, owner[part]))]
             halves = [dealt[::2], dealt[1::2]]

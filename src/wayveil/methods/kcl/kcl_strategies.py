@@ -128,13 +128,8 @@ class Instance:
         """The items that at least k people have: all others are lost, whether they are here or were left out before."""
         records = self.records
         owner = np.repeat(records.owner, np.diff(records.offsets))
-<<<<<<< HEAD
-        held = distinct_values(owner * self.n_items + records.items) % max(1, self.n_items)
-        shared: IntArray = np.flatnonzero(np.bincount(held, minlength=self.n_items) >= self.bounds.k)
-=======
-        items = np.unique(owner * self.n_items + records.items) % max(1, self.n_items)
+        items = distinct_values(owner * self.n_items + records.items) % max(1, self.n_items)
         shared: IntArray = np.flatnonzero(np.bincount(items, minlength=self.n_items) >= self.bounds.k)
->>>>>>> main
         return shared
 
     @cached_property

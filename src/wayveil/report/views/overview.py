@@ -77,28 +77,16 @@ def balance(before: Data, after: Data, source: IntArray | None = None) -> dict[s
     origin = np.arange(len(after)) if source is None else source
     nonempty = before.nonempty
     left = after.nonempty
-<<<<<<< HEAD
-    kept = distinct_values(origin[left & (origin >= 0)])
-=======
-    sources = np.unique(origin[left & (origin >= 0)])
->>>>>>> main
+    sources = distinct_values(origin[left & (origin >= 0)])
     invented = int((left & (origin < 0)).sum())
     n = int(nonempty.sum())
     entries = {"trajectories": _entry(n, int(left.sum()), n - int(nonempty[sources].sum()), invented)}
     if before.owners == "given":
-<<<<<<< HEAD
         people = len(distinct_values(before.owner[nonempty]))
-        still = len(distinct_values(before.owner[kept]))
-        found["people"] = _entry(people, still, people - still, invented)
-    found[before.row_word] = _entry(before.n_rows, after.n_rows, *_changed_rows(before, after, origin))
-    return found
-=======
-        people = len(np.unique(before.owner[nonempty]))
-        still = len(np.unique(before.owner[sources]))
+        still = len(distinct_values(before.owner[sources]))
         entries["people"] = _entry(people, still, people - still, invented)
     entries[before.row_word] = _entry(before.n_rows, after.n_rows, *_changed_rows(before, after, origin))
     return entries
->>>>>>> main
 
 
 def _when(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
