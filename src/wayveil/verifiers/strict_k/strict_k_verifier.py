@@ -74,6 +74,7 @@ def check_strict_k(published: Routes, claim: StrictK, *, original: Routes | None
 
     Examples
     --------
+    >>> from wayveil.model.data.routes import RoadNetwork
     >>> network = RoadNetwork.from_roads([("AB", "A", "B"), ("BC", "B", "C")])
     >>> data = Routes.from_records([["AB", "BC"]] * 3 + [["AB"]], network=network)
     >>> verdict = check_strict_k(data, StrictK(k=3))
