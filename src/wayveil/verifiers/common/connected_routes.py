@@ -91,12 +91,15 @@ class Faults:
     def of(cls, data: Routes, original: Routes | None) -> Faults:
         network = data.network
         road = data.road
+        # Definition 2: a trajectory is a path, so each road begins at the node where the one before ends. Rows of
+        # different trajectories are neighbours in the table as well; these are no jumps.
         trajectory = trajectory_of_row(data.offsets)
         jumps = network.to_node[road[:-1]] != network.from_node[road[1:]]
         broken = np.flatnonzero(jumps & (trajectory[1:] == trajectory[:-1])) + 1
         foreign = []
         absent = set()
         if original is not None:
+            # Codes of two files have nothing to do with each other, so roads and nodes are compared by name.
             true_code = {name: i for i, name in enumerate(original.network.roads)}
             for code in np.unique(road).tolist():
                 other = true_code.get(network.roads[code])

@@ -126,6 +126,8 @@ class _Findings:
     @classmethod
     def of(cls, published: Routes, claim: StrictK, original: Routes | None) -> _Findings:
         driven = None if original is None else Driven.of(published, original, claim.k)
+        # Whoever did not drive on a route does not hide anybody on it: such trajectories are there for an attacker, but
+        # count as nobody's.
         nobody = None if driven is None else driven.untrue
         people = groups = RouteGroups.of(published, nobody=nobody)
         if claim.pad == "yes":
@@ -141,6 +143,8 @@ class _Findings:
     def witness(self, published: Routes, claim: StrictK, *, knows_dummies: bool) -> dict[str, Any] | None:
         """Return what breaks the claim, the worst of its kind; None if nothing does."""
         return (
+            # Things that are untrue come first: where the owner of a trajectory never drove there, its support means
+            # nothing.
             (self.driven.witness() if self.driven else None)
             or _rare(published, self.groups, claim.k)
             or (self._half(published, claim) if knows_dummies else None)
@@ -181,6 +185,7 @@ def _first_of(data: Routes, groups: RouteGroups, which: IntArray) -> dict[str, A
     """Return slice and roads of one of these groups: the shortest, earliest, first by name."""
     length = np.diff(data.offsets)[groups.first[which]]
     which = which[length == length.min()]
+    # A witness must not depend on the order of rows or owners, or the verdict of the same data would differ.
     which = which[groups.slice[which] == groups.slice[which].min()]
     at = groups.slice[which[0]]
     return {
