@@ -98,7 +98,7 @@ def _count_remaining(job: Job, blocks: Blocks) -> Remaining:
         return Remaining(remedies=remedies)
     data = job.store.load("data/0")
     made: MethodResult = job.store.load("made/0")
-    last = count_published(method.name, data, made.data, made.source, blocks.origin)
+    last = count_published(method.name, data, made, blocks.origin)
     sizes = describe_sizes(data, made.data, job.recipe.prepare, made.source)
     return Remaining(stages=(*blocks.stages, last), remedies=remedies, sizes=sizes)
 
