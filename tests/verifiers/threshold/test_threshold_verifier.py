@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from wayveil.engines import LocalEngine
-from wayveil.errors import UsageError
+from wayveil.errors import InputError, UsageError
 from wayveil.methods.counts.counts import Counts
 from wayveil.model import CountTables, Threshold, Visits
 from wayveil.verifiers.threshold import definition, threshold_verifier
@@ -196,6 +196,15 @@ def test_brute_force_pins_no_small_cell_down() -> None:
 @pytest.mark.slow
 def test_brute_force_pins_no_small_cell_down_in_two_thousand_tables() -> None:
     assert_nothing_small_is_known(range(40, 2040))
+
+
+def test_other_data_are_refused() -> None:
+    claim: Any = Threshold(k=2)
+    other: Any = TRUTH
+    with pytest.raises(InputError, match="these data are none"):
+        check_threshold(other, claim)
+    with pytest.raises(UsageError, match="these data are none"):
+        find_break_of_threshold(other, claim)
 
 
 def test_the_definition_ends(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,8 @@ def find_break_of_threshold(published: CountTables, claim: Threshold, *, origina
     >>> find_break_of_threshold(table, Threshold(k=5))
     'A number is below 5.'
     """
+    if not isinstance(published, CountTables):
+        raise UsageError("A threshold is one for tables of counts, and these data are none.")
     rows = list(chain.from_iterable(published.record(i) for i in range(len(published))))
     shown = {(zone, to_zone, t): number for zone, to_zone, t, number in rows}
     if len(shown) < len(rows):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from wayveil.errors import InputError
 from wayveil.model.budget import spend
 from wayveil.model.claims import Threshold
 from wayveil.model.claims.counting import share_text
@@ -72,6 +73,8 @@ def check_threshold(published: CountTables, claim: Threshold, *, original: Any =
     >>> check_threshold(table, Threshold(k=6, margins="yes")).reason
     'A published number is 5, which is below 6.'
     """
+    if not isinstance(published, CountTables):
+        raise InputError("A threshold is one for tables of counts, and these data are none.")
     shown = _read_rows(published)
     fault = _find_wrong_row(shown, claim) or _find_small_number(shown, claim.k)
     facts = _Facts()
