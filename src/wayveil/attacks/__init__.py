@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wayveil.attacks.groups.known_group import KnownGroup
 from wayveil.attacks.pieces.linked_pieces import LinkedPieces
 from wayveil.attacks.places.home_work import HomeWork
 from wayveil.attacks.places.known_frequencies import KnownFrequencies
@@ -39,6 +40,7 @@ __all__ = [
     "HomeWork",
     "InferenceRoutes",
     "KnownFrequencies",
+    "KnownGroup",
     "KnownLocations",
     "KnownOrder",
     "KnownPlaces",
@@ -67,6 +69,7 @@ ATTACKS: dict[str, type] = {
         GraphAttack,
         Continuity,
         LinkedPieces,
+        KnownGroup,
         Lbqid,
         SeenOnRoads,
         InferenceRoutes,

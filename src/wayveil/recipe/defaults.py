@@ -20,6 +20,7 @@ from wayveil.recipe.recipe import Recipe
 
 __all__ = [
     "attacks_of",
+    "columns_of",
     "comparable",
     "default_attacks",
     "default_metrics",
@@ -38,6 +39,12 @@ def sensitive_of(recipe: Recipe) -> Sensitive:
     """Return the values whose inference the claim bounds."""
     sensitive: Sensitive = recipe.method.claim.sensitive
     return sensitive
+
+
+def columns_of(recipe: Recipe) -> tuple[str, ...]:
+    """Return the columns with a value per trajectory that are read: of which the claim speaks, and what is kept."""
+    claim = recipe.method.claim
+    return tuple(dict.fromkeys([*(name for name, _ in claim.sensitive), *claim.private_columns, *recipe.output.keep]))
 
 
 def attacks_of(recipe: Recipe) -> tuple[Attack, ...]:

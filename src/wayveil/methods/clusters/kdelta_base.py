@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from wayveil.errors import ParameterError
 from wayveil.methods.clusters.clusters import check_radius, half_width, rounding_m
 from wayveil.methods.clusters.offsets_in_disc import Offsets, draw_offsets
 from wayveil.methods.common.dominance import people_needed
@@ -40,10 +41,18 @@ class WalkTogether(Method):
     placement: str
     radius_max: float | str
     radius_growth: float
+    k_column: str
+    destination_share: Fraction | str
+    destination_cell: float
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
         check_radius(self.name, self.radius_max, self.radius_growth)
+        if self.delta > 0 and (self.k_column != "none" or self.destination_share != "none"):
+            raise ParameterError(
+                f"{self.name}: k_column and destination_share go with delta = 0, where a group is all that are the "
+                f"same; got delta = {self.delta:g}."
+            )
 
     @property
     def hides_by_chance(self) -> bool:
@@ -57,7 +66,15 @@ class WalkTogether(Method):
 
     @property
     def claim(self) -> KDelta:
-        return KDelta(k=self.k, delta=self.delta, row_share=self.row_share, placement=self.placement)
+        return KDelta(
+            k=self.k,
+            delta=self.delta,
+            row_share=self.row_share,
+            placement=self.placement,
+            k_column=self.k_column,
+            destination_share=self.destination_share,
+            destination_cell=self.destination_cell,
+        )
 
     @property
     def people(self) -> int:

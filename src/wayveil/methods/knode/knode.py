@@ -15,6 +15,7 @@ from wayveil.kernels.knode.greedy_partition import partition
 from wayveil.kernels.knode.group_improvement import low_loss_groups
 from wayveil.kernels.knode.overlap_graph import AXES, NO_EDGE, edge_weights
 from wayveil.methods.common.dominance import keep_shares, people_needed
+from wayveil.methods.common.wishes import group_by_wishes
 from wayveil.methods.knode.track_pieces import (
     TimedTracks,
     TrackGroups,
@@ -38,6 +39,11 @@ from wayveil.model import (
     parameter,
 )
 from wayveil.model.claims.counting import row_share_parameter
+from wayveil.model.claims.members import (
+    destination_cell_parameter,
+    destination_share_parameter,
+    k_column_parameter,
+)
 from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of, take
 
 __all__ = ["Knode"]
@@ -71,6 +77,10 @@ class Knode(Method):
         the other, on either axis, on both at once, or on the axis that is named.
     cut_off : {"regroup", "drop"}
         With ``variant="improved"``: what becomes of the samples outside of the time that a group shares.
+    k_column : str
+        The column that says how many people somebody asks to be one of, where it is more than `k`.  Not published.
+    destination_share : number from 0 to 1, or "none"
+        Largest share of a group whose people may all end in one square of `destination_cell` metres.
 
     Guarantee
     ---------
@@ -135,6 +145,9 @@ class Knode(Method):
         help="with variant=improved: what lies outside of the time that a group shares is grouped once more and "
         "published as pieces, or left out",
     )
+    k_column: str = k_column_parameter()
+    destination_share: Fraction | str = destination_share_parameter()
+    destination_cell: float = destination_cell_parameter()
 
     name: ClassVar[str] = "knode"
     summary: ClassVar[str] = "trajectory k-anonymity by grouping trajectories of the same time and publishing boxes"
@@ -153,7 +166,13 @@ class Knode(Method):
 
     @property
     def claim(self) -> KAnonymity:
-        return KAnonymity(k=self.k, row_share=self.row_share)
+        return KAnonymity(
+            k=self.k,
+            row_share=self.row_share,
+            k_column=self.k_column,
+            destination_share=self.destination_share,
+            destination_cell=self.destination_cell,
+        )
 
     @property
     def people(self) -> int:
@@ -161,6 +180,8 @@ class Knode(Method):
         return people_needed(self.k, self.claim.owner_share)
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
+        if self.claim.has_wishes:
+            return group_by_wishes(self, data, rng=rng, engine=engine)
         window = duration_units(self.name, "window", self.window, data.time_format)
         engine.progress("finding classes of the same time")
         tracks = list_tracks(data, self.people)

@@ -40,8 +40,14 @@ from wayveil.methods.clusters.offsets_in_disc import Offsets, draw_ranks
 from wayveil.methods.clusters.usual_waits import people_at_once, usual_step
 from wayveil.methods.common.dominance import keep_shares
 from wayveil.methods.common.trajectory_rows import TrajectoryRows
+from wayveil.methods.common.wishes import group_by_wishes
 from wayveil.model import BlockKey, Engine, MethodResult, Points, duration_units, parameter, seconds_per_unit
 from wayveil.model.claims.counting import row_share_parameter
+from wayveil.model.claims.members import (
+    destination_cell_parameter,
+    destination_share_parameter,
+    k_column_parameter,
+)
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, offsets_of, take
 
 __all__ = ["Nwa"]
@@ -89,6 +95,12 @@ class Nwa(WalkTogether):
         Largest share of trajectories that may be thrown away as outliers.
     center : {"mean", "mec"}
         What points are moved towards: the mean, or the centre of the smallest circle around all.
+    k_column : str
+        The column that says how many people somebody asks to be one of, where it is more than `k`, with ``delta=0``.
+        It is not published.
+    destination_share : number from 0 to 1, or "none"
+        Largest share of a group whose people may all end in one square of `destination_cell` metres,
+        with ``delta=0``.
 
     Guarantee
     ---------
@@ -149,12 +161,17 @@ class Nwa(WalkTogether):
         default="mean",
         help="what points are moved towards: the mean, or the centre of the smallest circle around all",
     )
+    k_column: str = k_column_parameter()
+    destination_share: Fraction | str = destination_share_parameter()
+    destination_cell: float = destination_cell_parameter()
 
     name: ClassVar[str] = "nwa"
     summary: ClassVar[str] = "Never Walk Alone: (k,delta)-anonymity by clustering and space translation"
     blocks: ClassVar[tuple[BlockKey, ...]] = ("times", "place")
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
+        if self.claim.has_wishes:
+            return group_by_wishes(self, data, rng=rng, engine=engine)
         check_data(self.name, data, self.k)
         data = self.rounded(data)
         key = rng.bytes(32)

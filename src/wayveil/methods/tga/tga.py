@@ -12,6 +12,7 @@ from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.tga.cost_bounds import Coarse, Rule, Sequences
 from wayveil.kernels.tga.point_matching import Choice, match_points, nearest
 from wayveil.methods.common.dominance import people_needed
+from wayveil.methods.common.wishes import group_by_wishes
 from wayveil.model import (
     BlockKey,
     Boxes,
@@ -25,6 +26,11 @@ from wayveil.model import (
     seconds_per_unit,
 )
 from wayveil.model.claims.counting import row_share_parameter
+from wayveil.model.claims.members import (
+    destination_cell_parameter,
+    destination_share_parameter,
+    k_column_parameter,
+)
 from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of, take
 
 __all__ = ["Tga"]
@@ -54,6 +60,10 @@ class Tga(Method):
         The boxes, or one random point from each box and member, with the boxes beside them as proof.
     space_weight, time_weight : number, >= 0
         What a wide box costs in comparison to a long one, in metres and seconds; not both 0.
+    k_column : str
+        The column that says how many people somebody asks to be one of, where it is more than `k`.  Not published.
+    destination_share : number from 0 to 1, or "none"
+        Largest share of a group whose people may all end in one square of `destination_cell` metres.
 
     Guarantee
     ---------
@@ -109,6 +119,9 @@ class Tga(Method):
     )
     space_weight: float = parameter(kind="number", low=0, default=1.0, help="cost of width and height of a box")
     time_weight: float = parameter(kind="number", low=0, default=1.0, help="cost of the duration of a box")
+    k_column: str = k_column_parameter()
+    destination_share: Fraction | str = destination_share_parameter()
+    destination_cell: float = destination_cell_parameter()
 
     name: ClassVar[str] = "tga"
     summary: ClassVar[str] = "trajectory k-anonymity by matching points of similar trajectories and publishing boxes"
@@ -138,7 +151,13 @@ class Tga(Method):
 
     @property
     def claim(self) -> KAnonymity:
-        return KAnonymity(k=self.k, row_share=self.row_share)
+        return KAnonymity(
+            k=self.k,
+            row_share=self.row_share,
+            k_column=self.k_column,
+            destination_share=self.destination_share,
+            destination_cell=self.destination_cell,
+        )
 
     @property
     def people(self) -> int:
@@ -146,6 +165,8 @@ class Tga(Method):
         return people_needed(self.k, self.claim.owner_share)
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
+        if self.claim.has_wishes:
+            return group_by_wishes(self, data, rng=rng, engine=engine)
         engine.progress("preparing trajectories")
         tracks = _Tracks.of(data, self)
         order = rng.permutation(tracks.n)

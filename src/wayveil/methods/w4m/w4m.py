@@ -37,6 +37,7 @@ from wayveil.methods.clusters.offsets_in_disc import Offsets, draw_ranks
 from wayveil.methods.clusters.usual_waits import wait_for_people
 from wayveil.methods.common.dominance import keep_shares
 from wayveil.methods.common.trajectory_rows import TrajectoryRows
+from wayveil.methods.common.wishes import group_by_wishes
 from wayveil.model import (
     BlockKey,
     Engine,
@@ -47,6 +48,11 @@ from wayveil.model import (
     seconds_per_unit,
 )
 from wayveil.model.claims.counting import row_share_parameter
+from wayveil.model.claims.members import (
+    destination_cell_parameter,
+    destination_share_parameter,
+    k_column_parameter,
+)
 from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of, trajectory_of_row
 
 __all__ = ["W4m"]
@@ -97,6 +103,12 @@ class W4m(WalkTogether):
         Trajectories are clustered in blocks of about this size, cut along a Hilbert curve through their middles.
     pivot : {"random", "farthest"}
         Which trajectory leads the next cluster.
+    k_column : str
+        The column that says how many people somebody asks to be one of, where it is more than `k`, with ``delta=0``.
+        It is not published.
+    destination_share : number from 0 to 1, or "none"
+        Largest share of a group whose people may all end in one square of `destination_cell` metres,
+        with ``delta=0``.
 
     Guarantee
     ---------
@@ -195,12 +207,17 @@ class W4m(WalkTogether):
     pivot: str = parameter(
         kind="choice", choices=("random", "farthest"), default="random", help="which trajectory leads the next cluster"
     )
+    k_column: str = k_column_parameter()
+    destination_share: Fraction | str = destination_share_parameter()
+    destination_cell: float = destination_cell_parameter()
 
     name: ClassVar[str] = "w4m"
     summary: ClassVar[str] = "Wait For Me: (k,delta)-anonymity by clustering and editing in space and time"
     blocks: ClassVar[tuple[BlockKey, ...]] = ("place",)
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
+        if self.claim.has_wishes:
+            return group_by_wishes(self, data, rng=rng, engine=engine)
         check_data(self.name, data, self.k)
         data = self.rounded(data)
         key = rng.bytes(32)

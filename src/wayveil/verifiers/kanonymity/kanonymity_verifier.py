@@ -16,6 +16,7 @@ from wayveil.model.data.points import Points
 from wayveil.model.data.ragged import BoolArray, IntArray, trajectory_of_row
 from wayveil.model.results import Verdict
 from wayveil.verifiers.common.containment import Containment, beyond, contain, mismatch
+from wayveil.verifiers.common.member_wishes import BrokenWish, find_broken_wish, wishes_not_judged
 from wayveil.verifiers.common.whole_trajectories import columns_of, counted, people_of, refusal, same
 
 __all__ = ["check_kanonymity"]
@@ -42,6 +43,7 @@ def check_kanonymity(
        `contain` says.
     3. Where points are published beside the boxes that they were drawn from, the boxes are judged so, and every point
        is in its box, in space and in time.
+    4. Whatever members were promised beyond k, as `find_broken_wish` says; with the original only.
 
     Parameters
     ----------
@@ -176,6 +178,7 @@ def _verdict(
     rarest = None
     outside = None
     witness = None
+    wish: BrokenWish | None = None
     share: float | None = None
     boxes = data.as_boxes()
     if groups is not None:
@@ -192,6 +195,9 @@ def _verdict(
         elif exceeds(most, size, claim.owner_share):
             witness = _sequence(data, int(groups.first[largest]), int(groups.people[largest]))
             witness |= {"own": most, "others": size - most, "breaks": "share"}
+        elif (wish := find_broken_wish(groups.code, people_of(data), claim, original, _last_times(boxes))) is not None:
+            first = int(groups.first[wish.group])
+            witness = _sequence(data, first, int(groups.people[wish.group])) | {"breaks": wish.breaks}
         elif boxes is not None and truth is not None and truth.wrong.any():
             witness = _untrue(boxes, groups, truth)
         elif boxes is not None and drawn is not None and outside is not None and outside.any():
@@ -212,9 +218,19 @@ def _verdict(
         counted=counted(data),
         measured=measured,
         witness=witness,
-        reason=reason or _reason(data, claim, measured, truth, witness),
+        reason=reason or (wish.sentence if wish else _reason(data, claim, measured, truth, witness)),
         not_judged=_not_judged(data, claim, original, drawn),
     )
+
+
+def _last_times(boxes: Boxes | None) -> IntArray | None:
+    """Return for each trajectory the time at which its last box ends; None for points, which end where trips do."""
+    if boxes is None:
+        return None
+    last = np.full(len(boxes), -1)
+    held = np.flatnonzero(boxes.offsets[:-1] < boxes.offsets[1:])
+    last[held] = boxes.t_max[boxes.offsets[held + 1] - 1]
+    return last
 
 
 def _sequence(data: Boxes | Points, trajectory: int, people: int) -> dict[str, Any]:
@@ -277,6 +293,8 @@ def _reason(
         text += f", of whom nobody owns more than {share_text(claim.owner_share)} of the trajectories"
     if truth is not None:
         text += f", and all {measured['boxes']:,} boxes contain where they were"
+    if truth is not None and claim.has_wishes:
+        text += ", and what members were promised beyond that is kept"
     return text + ("; every point is in its box." if "points_outside" in measured else ".")
 
 
@@ -296,4 +314,4 @@ def _not_judged(
         parts.append("true positions: without the original it is not known whether the boxes contain them")
     if drawn is not None:
         parts.append("how the points were drawn: it is known that they are in their boxes, not that chance placed them")
-    return tuple(parts)
+    return (*parts, *wishes_not_judged(claim, original))
