@@ -99,7 +99,7 @@ class Lbqid(OnPositions):
     def summarize(self, queries: None, matches: UserTable) -> AttackResult:
         seen = matches.matched
         witnesses = matches.witnesses[seen]
-        wanted = int(matches.samples.sum())
+        n_samples = int(matches.samples.sum())
         requests = int(matches.requests.sum())
         exposed = int((~matches.holds).sum())
         has_pattern = bool(self.pattern.strip())
@@ -131,7 +131,9 @@ class Lbqid(OnPositions):
                 "mean_witness_people": count(
                     mean(witnesses), "Mean of people who could have been there as well", "people", joined="mean"
                 ),
-                "requests_published_share": share(requests / wanted if wanted else None, "Share of requests published"),
+                "requests_published_share": share(
+                    requests / n_samples if n_samples else None, "Share of requests published"
+                ),
             },
             charts=(_chart(witnesses),) if has_pattern else (),
         )
