@@ -306,7 +306,21 @@ def risk(
     return as_frame(rows, ("attack", "adversary", "number"), ("value",))
 
 
-def inspect(what: Any, *, values: bool = False, **said: Any) -> Inspection:
+def inspect(
+    what: Any,
+    *,
+    values: bool = False,
+    columns: Mapping[str, str] | None = None,
+    owners: Literal["each-trajectory"] | Sequence[str | Path] | None = None,
+    crs: str | None = None,
+    similar_ids: Literal["different", "same"] | None = None,
+    dialect: Mapping[str, Any] | None = None,
+    times: Mapping[str, Mapping[str, Any]] | None = None,
+    positions: Mapping[str, Mapping[str, Any]] | None = None,
+    line: Mapping[str, Any] | None = None,
+    places: str | Path | None = None,
+    bad_rows: Literal["refuse", "drop"] | None = None,
+) -> Inspection:
     """Say what a file or a data frame is: its columns as shapes, who the people are, and what is left to be asked.
 
     Parameters
@@ -315,8 +329,8 @@ def inspect(what: Any, *, values: bool = False, **said: Any) -> Inspection:
         A frame of polars, pandas or GeoPandas, an Arrow table, or trajectories of MovingPandas.
     values : bool
         Whether to show some values of each column.
-    **said
-        What is known already, as in [input] of a recipe: ``columns``, ``crs``, ``owners``, ``dialect``, ``times``.
+    columns, owners, crs, similar_ids, dialect, times, positions, line, places, bad_rows
+        What is known already, as in [input] of a recipe.
 
     Examples
     --------
@@ -325,14 +339,19 @@ def inspect(what: Any, *, values: bool = False, **said: Any) -> Inspection:
     >>> seen.profile.layout, [person.column for person in seen.profile.people]
     ('visits', ['card'])
     """
+    given = {
+        "columns": columns, "owners": owners, "crs": crs, "similar_ids": similar_ids, "dialect": dialect,
+        "times": times, "positions": positions, "line": line, "places": places, "bad_rows": bad_rows,
+    }  # fmt: skip
+    said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if isinstance(what, (str, Path)):
         return inspect_file(make_input({"path": str(what), **said}), values=values)
     table = table_in_memory(what)
     if table is None:
         raise UsageError(f"inspect: a file or a data frame is needed, not {type(what).__name__}.")
-    frame, crs = table
-    if crs is not None:
-        said.setdefault("crs", crs)
+    frame, its_crs = table
+    if its_crs is not None:
+        said.setdefault("crs", its_crs)
     return inspect_frame(frame, values=values, **said)
 
 
