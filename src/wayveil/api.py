@@ -17,7 +17,16 @@ from wayveil.commands.inspect import Inspection, inspect_file, inspect_frame
 from wayveil.commands.risk import attack_data
 from wayveil.engines import Scratch
 from wayveil.errors import UsageError
-from wayveil.io import Loaded, from_frame, table_in_memory, to_geopandas, to_movingpandas, to_pandas, to_polars
+from wayveil.io import (
+    Loaded,
+    collect_notes,
+    from_frame,
+    table_in_memory,
+    to_geopandas,
+    to_movingpandas,
+    to_pandas,
+    to_polars,
+)
 from wayveil.model import Data, Engine, InputKind, guarantees, parameters_of
 from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.folder.secret import Secret
@@ -237,7 +246,8 @@ def publish(
         if any(value is not None for value in given) or prepare or keep or title:
             raise UsageError("publish: a recipe says everything; give no method and no options beside it.")
         return publish_recipe(what, engine=engine)
-    data = data_of("publish", what, owners, crs, similar_ids)
+    with collect_notes() as notes:
+        data = data_of("publish", what, owners, crs, similar_ids)
     chosen = _method_of(method)
     if out is not None and str(out) == "":
         raise UsageError("publish: out must be a folder, or left out; got an empty name.")
@@ -245,7 +255,7 @@ def publish(
         prepare=prepare, attacks=attacks, metrics=metrics, keep=keep, title=title, seed=seed, sign_key=sign_key
     )
     drawn = None if secret is None else Secret.read(Path(secret))
-    return _publish_data(data, chosen, settings, out=out, engine=engine, secret=drawn)
+    return _publish_data(data, chosen, settings, notes=tuple(notes), out=out, engine=engine, secret=drawn)
 
 
 def risk(
@@ -393,6 +403,7 @@ def _publish_data(
     method: Any,
     settings: _Settings,
     *,
+    notes: tuple[str, ...],
     out: str | Path | None,
     engine: Engine | None,
     secret: Secret | None,
@@ -402,7 +413,7 @@ def _publish_data(
     scratch = Scratch() if out is None else None
     target = Path(out or "") if scratch is None else scratch.path / "publication"
     try:
-        publication = _run(data, settings.recipe(data, method, target), engine, secret)
+        publication = _run(data, notes, settings.recipe(data, method, target), engine, secret)
     except BaseException:
         if scratch is not None:
             scratch.close()
@@ -412,8 +423,10 @@ def _publish_data(
     return publication
 
 
-def _run(data: Data, recipe: Recipe, engine: Engine | None, secret: Secret | None) -> Publication:
-    source = prepare_data(data, recipe.prepare, recipe.input)
+def _run(
+    data: Data, notes: tuple[str, ...], recipe: Recipe, engine: Engine | None, secret: Secret | None
+) -> Publication:
+    source = prepare_data(data, recipe.prepare, recipe.input, notes)
     outcome = publish_recipe(recipe, engine=engine, source=source, secret=secret)
     if outcome.public is None:
         raise UsageError("publish: the publication has no public folder.")
@@ -421,10 +434,13 @@ def _run(data: Data, recipe: Recipe, engine: Engine | None, secret: Secret | Non
     return Publication(data=loaded.data, ids=loaded.ids, outcome=outcome)
 
 
-def prepare_data(data: Data, steps: Sequence[Any], spec: InputSpec) -> Prepared:
-    """Run preparation steps on data in memory; `spec` says where the files are that steps need."""
+def prepare_data(data: Data, steps: Sequence[Any], spec: InputSpec, notes: tuple[str, ...] = ()) -> Prepared:
+    """Run preparation steps on data in memory, of which `notes` tell how they were read.
+
+    `spec` says where the files are that steps need.
+    """
     ids = pl.Series(np.arange(len(data))).cast(pl.String)
-    return prepare(Loaded(data=data, rows=data.n_rows, notes=(), ids=ids), steps, spec)
+    return prepare(Loaded(data=data, rows=data.n_rows, notes=notes, ids=ids), steps, spec)
 
 
 def data_of(
