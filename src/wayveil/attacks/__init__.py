@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wayveil.attacks.groups.known_group import KnownGroup
+from wayveil.attacks.habits.lbqid import Lbqid
 from wayveil.attacks.pieces.linked_pieces import LinkedPieces
 from wayveil.attacks.places.home_work import HomeWork
 from wayveil.attacks.places.known_frequencies import KnownFrequencies
@@ -11,7 +12,6 @@ from wayveil.attacks.places.known_order import KnownOrder
 from wayveil.attacks.places.top_places import TopPlaces
 from wayveil.attacks.positions.continuity import Continuity
 from wayveil.attacks.positions.graph_attack import GraphAttack
-from wayveil.attacks.positions.lbqid import Lbqid
 from wayveil.attacks.positions.nearest_positions import NearestPositions
 from wayveil.attacks.positions.noisy_sightings import NoisySightings
 from wayveil.attacks.positions.seen_in_boxes import SeenInBoxes
@@ -21,6 +21,7 @@ from wayveil.attacks.routes.route_inference import InferenceRoutes
 from wayveil.attacks.routes.seen_on_roads import SeenOnRoads
 from wayveil.attacks.stops.known_places import KnownPlaces
 from wayveil.attacks.stops.place_posterior import PlacePosterior
+from wayveil.attacks.tables.small_cells import SmallCells
 from wayveil.attacks.visits.absence import Absence
 from wayveil.attacks.visits.first_last import FirstLast
 from wayveil.attacks.visits.first_last_visits import FirstLastVisits
@@ -51,6 +52,7 @@ __all__ = [
     "PlacePosterior",
     "SeenInBoxes",
     "SeenOnRoads",
+    "SmallCells",
     "TopPlaces",
     "Uniqueness",
     "UniquenessOfPoints",
@@ -85,5 +87,6 @@ ATTACKS: dict[str, type] = {
         SeenInBoxes,
         NoisySightings,
         Absence,
+        SmallCells,
     )
 }

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from wayveil.model.claims import Guarantee
 from wayveil.model.data.boxes import Boxes
-from wayveil.model.data.ragged import IntArray
+from wayveil.model.data.ragged import BoolArray, IntArray
 from wayveil.model.data.trajectories import Trajectories
 from wayveil.model.numbers import Number, Numbers, Unit, amount, flatten
 
@@ -30,7 +30,7 @@ class MethodResult:
     points, as the proof of the claim.  Where a method cuts trajectories into parts or adds dummies, `source` says which
     input trajectory each one is of, -1 for a dummy, and `data` has one trajectory per entry instead.  Where it hides
     people in groups that `data` do not show, `groups` has the group of each trajectory of `data`, negative for none; it
-    stays private.
+    stays private.  Where `data` are numbers about many people, `counted` says which rows of the input are in them.
     """
 
     data: Data
@@ -39,6 +39,7 @@ class MethodResult:
     boxes: Boxes | None = None
     source: IntArray | None = None
     groups: IntArray | None = None
+    counted: BoolArray | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +79,7 @@ class Verdict:
 
         What a claim does not declare is told as it is: a plain amount under its own name.
         """
-        found: dict[str, Number] = {}
+        by_name: dict[str, Number] = {}
         for name, value in self.measured.items():
             whole, _, part = name.rpartition("_")
             if part in ("exact", "note") and whole in self.measured:
@@ -86,15 +87,15 @@ class Verdict:
             declared = self.claim.quantities.get(name)
             number = amount(None, name.replace("_", " ").capitalize()) if declared is None else declared
             if isinstance(value, str):  # a number that is only known as a text, such as a fraction
-                found[name] = replace(number, exact=value, note=str(self.measured.get(f"{name}_note") or ""))
+                by_name[name] = replace(number, exact=value, note=str(self.measured.get(f"{name}_note") or ""))
                 continue
-            found[name] = replace(
+            by_name[name] = replace(
                 number,
                 value=value,
                 exact=str(self.measured.get(f"{name}_exact") or ""),
                 note=str(self.measured.get(f"{name}_note") or ""),
             )
-        return found
+        return by_name
 
 
 @dataclass(frozen=True, kw_only=True)

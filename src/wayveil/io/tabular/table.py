@@ -115,16 +115,18 @@ class Table:
 
     def read(self, positions: Sequence[int]) -> Rows:
         """Read these columns; lines of CSV on which all of them are empty are left out."""
-        wanted = [str(p) for p in dict.fromkeys(positions)]
+        names = [str(p) for p in dict.fromkeys(positions)]
         try:
-            frame = self.lazy.select(wanted).collect()
+            frame = self.lazy.select(names).collect()
         except _POLARS_ERRORS:
             raise self._unreadable() from None
-        if self.csv is not None and frame[wanted[0]].null_count():
+        # A blank line is a row of nulls to polars. It is left out, but rows keep their numbers in the file, for
+        # messages.
+        if self.csv is not None and frame[names[0]].null_count():
             blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
             if blank.any():
-                kept = np.flatnonzero(~blank.to_numpy())
-                return Rows(table=self, frame=frame.filter(~blank), kept=kept, blank=int(blank.sum()))
+                lines = np.flatnonzero(~blank.to_numpy())
+                return Rows(table=self, frame=frame.filter(~blank), kept=lines, blank=int(blank.sum()))
         return Rows(table=self, frame=frame)
 
     def wrong(self, sentence: str) -> InputError:
@@ -334,6 +336,7 @@ def _unzip(shown: str, file: Path) -> bytes:
 
 def _open_csv(shown: str, source: Path | bytes) -> Table:
     header = _header(shown, source)
+    # The header tells the separator: the one that gives most columns.
     candidates = {sign: _fields(header, sign) for sign in _SEPARATORS}
     separator = max(candidates, key=lambda sign: len(candidates[sign]))
     raw = candidates[separator]
@@ -349,7 +352,7 @@ def _open_csv(shown: str, source: Path | bytes) -> Table:
             separator=separator,
             infer_schema=False,
             glob=False,
-            with_column_names=lambda found: [str(i) for i in range(len(found))],
+            with_column_names=lambda columns: [str(i) for i in range(len(columns))],
         )
         as_found = len(lazy.collect_schema())
     except _POLARS_ERRORS:
@@ -372,11 +375,13 @@ def _header(shown: str, source: Path | bytes) -> str:
         raise InputError(f"{shown}: the file is empty; a header and at least one row are needed.")
     end = len(start)
     quoted = False
-    for found in re.finditer(rb'["\n]', start):
-        if found.group() == b'"':
+    # The first record ends at the first line end outside of quotation marks; a doubled mark inside a field toggles
+    # twice, which is right.
+    for match in re.finditer(rb'["\n]', start):
+        if match.group() == b'"':
             quoted = not quoted
         elif not quoted:
-            end = found.start()
+            end = match.start()
             break
     try:
         line = start[:end].decode("utf-8").removesuffix("\r")

@@ -14,7 +14,7 @@ from wayveil.methods.cast.cast_levels import Groups, Known, find_groups
 from wayveil.methods.cast.cast_sensitive import Sensitive, class_labels
 from wayveil.methods.cast.cast_shares import Shares
 from wayveil.methods.cast.cast_tree import Preorder
-from wayveil.model import BlockKey, CSafety, Engine, Method, MethodResult, Stops, check_parameters, parameter
+from wayveil.model import BlockKey, CSafety, Engine, Method, MethodResult, Stops, Taxonomy, check_parameters, parameter
 from wayveil.model.claims.counting import row_share_parameter
 from wayveil.model.claims.csafety import grouping_parameter, place_people_parameter, weights_parameter
 from wayveil.model.data.distinct_rows import distinct_rows
@@ -153,23 +153,26 @@ class Cast(Method):
 
     def run(self, data: Stops, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         _check_people(data, self.m)
-        tree = Preorder.of(data.taxonomy)
         rows = np.ones(data.n_rows, np.bool_)
         key = int.from_bytes(rng.bytes(32), "big")
-        generalized = self._generalize(data, tree, key, engine)
-        # Nodes and groups may depend on nobody of whom nothing is published: others are taken out, and all is done once
-        # more.  Nobody comes back, so it ends.
+        taxonomy = data.taxonomy.without_unused(data.place)
+        generalized = self._generalize(data.recode(taxonomy), key, engine)
+        # Nodes and groups may depend on nobody of whom nothing is published: others are taken out, with the leaves that
+        # only they needed, and all is done once more.  Nobody comes back, so it ends.
         while not np.isin(data.owner[np.diff(generalized.offsets) > 0], data.owner[generalized.published]).all():
             stays = np.isin(data.owner, data.owner[generalized.published])
             rows = stays[trajectory_of_row(data.offsets)]
-            generalized = self._generalize(data.where(rows), tree, key, engine)
+            left = data.where(rows)
+            taxonomy = data.taxonomy.without_unused(left.place)
+            generalized = self._generalize(left.recode(taxonomy), key, engine)
+        tree = Preorder.of(data.taxonomy)
         node = np.full(data.n_rows, -1)
-        node[rows] = generalized.node
+        node[rows] = _nodes_of(data.taxonomy, taxonomy, generalized.node)
         keep = node >= 0
         zeros = np.zeros(int(keep.sum()), np.int64)
         published = replace(
             data, offsets=keep_rows(data.offsets, keep), place=tree.code[node[keep]], t=zeros, t_end=zeros
-        )
+        ).recode(taxonomy)
         facts: dict[str, int | float | str] = {
             "groups": len(generalized.groups.offsets) - 1,
             "classes": len(np.unique(generalized.label[np.diff(published.offsets) > 0])),
@@ -177,14 +180,17 @@ class Cast(Method):
         }
         return MethodResult(data=published, claim=self.claim, facts=facts | _facts(data, node, tree))
 
-    def _generalize(self, data: Stops, tree: Preorder, key: int, engine: Engine) -> _Generalized:
+    def _generalize(self, data: Stops, key: int, engine: Engine) -> _Generalized:
         """Return the nodes of all stops, in classes that are safe."""
+        tree = Preorder.of(data.taxonomy)
         place = data.taxonomy.first[data.place]
         owner = np.unique(data.owner, return_inverse=True)[1].astype(np.int64)
         secret = data.sensitive
         of = trajectory_of_row(data.offsets)
         claim = self.claim
         worst = self.weights == "worst"
+        # First groups are formed by stops that are not sensitive, which the attacker knows; then sensitive stops are
+        # generalized inside the classes of equal sequences, until none is inferred with more than c.
         shares = Shares(m=self.m, owner_share=claim.owner_share, c=self.c if worst else None)
         offsets = keep_rows(data.offsets, ~secret)
         apart = worst and not claim.is_blind
@@ -198,6 +204,9 @@ class Cast(Method):
             secrets=_padded(of[secret], place[secret], len(data)) if apart else np.empty((len(data), 0), np.int64),
         )
         find = find_aligned_groups if self.alignment == "order" else find_groups
+        # Blind: groups are formed without a look at sensitive places, so that working out the grouping tells nothing
+        # about them. Groups are then larger than m, which leaves room to suppress members whose sensitive places are
+        # too frequent.
         if claim.is_blind:
             larger = shares.blind(known.people(np.flatnonzero(np.diff(data.offsets))))
             groups = find(known, tree, self.distance, larger, engine)
@@ -245,6 +254,15 @@ class _Generalized:
         return np.bincount(rows, minlength=len(self.label)) > 0
 
 
+def _nodes_of(whole: Taxonomy, part: Taxonomy, node: IntArray) -> IntArray:
+    """Return the nodes, in preorder and with -1 for none, of a tree in the one of which it is a part."""
+    if whole is part:
+        return node
+    code = {name: i for i, name in enumerate(whole.nodes)}
+    place = np.array([code[part.nodes[at]] for at in part.order.tolist()], np.int64)
+    return np.where(node < 0, -1, whole.first[place[node]])
+
+
 def _check_people(data: Stops, m: int) -> None:
     people = len(np.unique(data.owner[np.diff(data.offsets) > 0]))
     if people < m:
@@ -259,20 +277,21 @@ def _drawn_turns(data: Stops, key: int) -> IntArray:
 
     The numbers follow from the key and from how many trajectories there are, not from what is in them.
     """
-    held = np.flatnonzero(np.diff(data.offsets) > 0)
+    nonempty = np.flatnonzero(np.diff(data.offsets) > 0)
     turn = np.full(len(data), len(data))
-    turn[held] = np.random.default_rng(key).permutation(len(held))
+    turn[nonempty] = np.random.default_rng(key).permutation(len(nonempty))
     return turn
 
 
 def _padded(of: IntArray, place: IntArray, n: int) -> IntArray:
     """Return the different places of each of `n` trajectories, one row each, and -1 where there are fewer."""
+    # A place counts once per trajectory, however often it was visited: shares are of people, not of stops.
     pairs = np.stack([of, place], axis=1)[distinct_rows(of, place).first]
     count = np.bincount(pairs[:, 0], minlength=n)
     first = np.cumsum(count) - count
-    found = np.full((n, int(count.max(initial=0))), -1)
-    found[pairs[:, 0], np.arange(len(pairs)) - first[pairs[:, 0]]] = pairs[:, 1]
-    return found
+    padded = np.full((n, int(count.max(initial=0))), -1)
+    padded[pairs[:, 0], np.arange(len(pairs)) - first[pairs[:, 0]]] = pairs[:, 1]
+    return padded
 
 
 def _facts(data: Stops, node: IntArray, tree: Preorder) -> dict[str, int | float | str]:
@@ -283,26 +302,26 @@ def _facts(data: Stops, node: IntArray, tree: Preorder) -> dict[str, int | float
     place = data.taxonomy.first[data.place]
     length = np.bincount(of[~secret], minlength=n)
     left = np.bincount(of[node >= 0], minlength=n) > 0
-    kept = node >= 0
-    held = np.diff(data.offsets) > 0
-    cut_rows = left[of] & ~secret & ~kept
+    is_kept = node >= 0
+    nonempty = np.diff(data.offsets) > 0
+    cut_rows = left[of] & ~secret & ~is_kept
     cut = np.bincount(of[cut_rows], minlength=n) > 0
-    higher = kept & (node != place)
+    higher = is_kept & (node != place)
     hops, leaves = (
-        _cost(of, ~secret & left[of] & ~cut[of], node, place, weight, length, held & ~(left & ~cut))
+        _cost(of, ~secret & left[of] & ~cut[of], node, place, weight, length, nonempty & ~(left & ~cut))
         for weight in (tree.weight("hops"), tree.weight("leaves"))
     )
     return {
         "trajectories published": int(left.sum()),
         "trajectories cut": int(cut.sum()),
-        "trajectories suppressed": int((held & ~left).sum()),
-        "stops published": int(kept.sum()),
+        "trajectories suppressed": int((nonempty & ~left).sum()),
+        "stops published": int(is_kept.sum()),
         "stops cut off": int(cut_rows.sum()),
         "stops of suppressed trajectories": int((~left[of]).sum()),
-        "sensitive stops suppressed": int((secret & left[of] & ~kept).sum()),
+        "sensitive stops suppressed": int((secret & left[of] & ~is_kept).sum()),
         "sensitive stops generalized": int((secret & higher).sum()),
         "other stops generalized": int((~secret & higher).sum()),
-        "share of published stops at the root": float((node[kept] == 0).mean()),
+        "share of published stops at the root": float((node[is_kept] == 0).mean()),
         "cost by hops": hops,
         "cost by leaves": leaves,
     }

@@ -169,6 +169,7 @@ _STROKES: dict[str, Callable[[Any, RoadNetwork | None], Strokes | None]] = {
     "routes": _on_roads,
     "stops": _through_positions,
     "trips": _through_positions,
+    "counts": _through_positions,
 }
 """How each kind of data is drawn; one of a plug-in by its positions, if it has any."""
 
@@ -209,8 +210,8 @@ def _off_line(x: IntArray, y: IntArray, at: IntArray) -> FloatArray:
     px = x[at] - x[at - 1]
     py = y[at] - y[at - 1]
     along = np.clip((px * ax + py * ay) / np.maximum(ax * ax + ay * ay, 1e-9), 0, 1)
-    found: FloatArray = np.hypot(px - along * ax, py - along * ay)
-    return found
+    distance: FloatArray = np.hypot(px - along * ax, py - along * ay)
+    return distance
 
 
 def _thinned(offsets: IntArray, x: IntArray, y: IntArray, most: int) -> tuple[IntArray, IntArray, IntArray]:
