@@ -47,7 +47,7 @@ def judge_parts(
     Where other processes wrote and read back, this one reads every file again and compares, and it judges by itself: a
     worker with a fault cannot pass what it made.  `hashes` are those of the files of each part.
     """
-    claim = job.recipe.method.claim
+    claim = job.recipe.method.claim_of(blocks.example)
     if job.several and not isinstance(engine, LocalEngine):
         engine = LocalEngine(workers=min(WORKERS, cores()), progress=engine.progress)
         engine.map(partial(_confirm_part, job), list(zip(parts, hashes, strict=True)))
@@ -74,7 +74,7 @@ def _confirm_part(job: Job, numbered: tuple[Part, Mapping[str, str]]) -> None:
 
 def _judge_part(job: Job, part: Part) -> tuple[Verdict, IntArray | None]:
     """Return the verdict on one part, and of stops the classes that are in it."""
-    data, result = load_part(job.store, part, job.recipe.method.claim)
+    data, result = load_part(job.store, part, job.recipe.method)
     written = job.store.load(f"written/{part.number}")
     original = data
     if result.source is None:

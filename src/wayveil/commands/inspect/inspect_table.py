@@ -18,6 +18,7 @@ from wayveil.commands.table_files import check_file, write_file
 from wayveil.engines import scratch_folder
 from wayveil.errors import InputError
 from wayveil.io.intake.profile import profile_table
+from wayveil.pipeline.folder.published_input import with_manifest
 from wayveil.pipeline.plain_input import name_input, place_input
 from wayveil.recipe.recipe import InputSpec, make_input
 
@@ -33,9 +34,10 @@ def inspect_file(spec: InputSpec, *, values: bool = False) -> Inspection:
         If the file cannot be read at all.
     """
     shown = name_input(spec.path)
+    said, notes = with_manifest(spec)
     with scratch_folder() as folder:
-        file = read_frame(spec, place_input(spec.path), shown, folder)
-        return _inspect(file, spec, shown, values=values)
+        file = read_frame(said, place_input(said.path), shown, folder)
+        return _inspect(file, said, shown, values=values, notes=notes)
 
 
 def inspect_frame(frame: pl.DataFrame, *, values: bool = False, **said: Any) -> Inspection:
@@ -44,10 +46,10 @@ def inspect_frame(frame: pl.DataFrame, *, values: bool = False, **said: Any) -> 
     return _inspect(FileFrame(frame=frame, words="a table in memory"), spec, "table", values=values)
 
 
-def _inspect(file: FileFrame, spec: InputSpec, shown: str, *, values: bool) -> Inspection:
+def _inspect(file: FileFrame, spec: InputSpec, shown: str, *, values: bool, notes: tuple[str, ...] = ()) -> Inspection:
     frame = file.frame
     profile = profile_table(frame, geometry=file.geometry, said=_said(spec, frame.columns))
-    draft = InputDraft(profile, spec, file, shown)
+    draft = InputDraft(profile, spec, file, shown, notes)
     content: Mapping[str, Any] | None = None
     candidates: tuple[Candidate, ...] = ()
     if not draft.questions and not draft.refusal:

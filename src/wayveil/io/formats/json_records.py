@@ -63,11 +63,7 @@ def convert_json(path: Path, folder: Path, *, shown: str) -> Path:
         If the file is no JSON, or no list in it holds objects.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
-        if path.name.lower().endswith(_BY_LINE):
-            records = [_parse(line) for line in text.splitlines() if line.strip()]
-        else:
-            records = _parse(text)
+        records = _parse_text(path.read_text(encoding="utf-8-sig"), by_line=path.name.lower().endswith(_BY_LINE))
     except (ValueError, RecursionError):
         raise InputError(f"{shown}: the JSON is damaged or cut short; write or copy the file again.") from None
     except OSError as error:
@@ -81,6 +77,17 @@ def convert_json(path: Path, folder: Path, *, shown: str) -> Path:
     target = folder / "records.parquet"
     frame.write_parquet(target)
     return target
+
+
+def _parse_text(text: str, *, by_line: bool) -> Any:
+    """Return a document, or a list of one object per line, which files called .json may also have."""
+    if not by_line:
+        try:
+            return _parse(text)
+        except ValueError:
+            if "\n" not in text.strip():
+                raise
+    return [_parse(line) for line in text.split("\n") if line.strip()]
 
 
 def _parse(text: str) -> Any:

@@ -40,12 +40,13 @@ class TimeGuess:
     """A time: its columns, and the formats that read it, more than one where the day or the month may come first.
 
     Whoever reads tables takes times that are `plain` as they are.  `offset` is the column with the minutes from UTC to
-    local time, "" where there is none.
+    local time, "" where there is none.  `bad` rows have something there that is no time, `empty` ones nothing.
     """
 
     columns: tuple[str, ...]
     fits: tuple[TimeFit, ...]
     bad: int = 0
+    empty: int = 0
     plain: bool = False
     offset: str = ""
 
@@ -100,10 +101,12 @@ def find_times(view: TableView) -> dict[str, TimeGuess]:
 
 def guess_time(view: TableView, name: str) -> TimeGuess:
     """Return what is to be said of one column of times."""
+    bad, empty = _count_bad(view, (name,))
     return TimeGuess(
         columns=(name,),
         fits=view.fit(name),
-        bad=_count_bad(view, (name,)),
+        bad=bad,
+        empty=empty,
         plain=_is_plain(view, name),
         offset=_find_offset(view, name),
     )
@@ -123,8 +126,8 @@ def time_of_rows(view: TableView, time: TimeGuess) -> pl.Series:
 
 def _in_two_columns(view: TableView, date: str, clock: str) -> TimeGuess:
     view.guesses.append(f"The time is the date in '{date}' and the time of day in '{clock}'.")
-    bad = _count_bad(view, (date, clock))
-    return TimeGuess(columns=(date, clock), fits=view.fit(date), bad=bad)
+    bad, empty = _count_bad(view, (date, clock))
+    return TimeGuess(columns=(date, clock), fits=view.fit(date), bad=bad, empty=empty)
 
 
 def _find_parts(view: TableView) -> TimeGuess | None:
@@ -175,17 +178,23 @@ def _is_plain(view: TableView, name: str) -> bool:
     return bool(view.text[name].str.contains(_ISO).all())
 
 
-def _count_bad(view: TableView, names: tuple[str, ...]) -> int:
+def _count_bad(view: TableView, names: tuple[str, ...]) -> tuple[int, int]:
+    """Return how many rows have something there that is no time, and how many have nothing."""
     if not view.fit(names[0]):
-        return 0
+        return 0, 0
     moments = view.moments(names[0])
     if len(names) == 2:
         moments = moments + parse_time_text(view.text[names[1]], CLOCK)
-    bad = int(moments.null_count())
+    blank = pl.DataFrame([view.text[name].str.strip_chars() for name in names])
+    empty = blank.select(pl.all_horizontal(pl.all().is_null() | (pl.all() == ""))).to_series()
+    n_empty = int(empty.sum())
+    bad = int((moments.is_null() & ~empty).sum())
+    shown = " and ".join(f"'{name}'" for name in names)
     if bad:
-        shown = " and ".join(f"'{name}'" for name in names)
         view.problems.append(f"The time in {shown} cannot be read in {count(bad, 'row')}.")
-    return bad
+    if n_empty:
+        view.problems.append(f"The time in {shown} is empty in {count(n_empty, 'row')}.")
+    return bad, n_empty
 
 
 def _find_offset(view: TableView, time: str) -> str:

@@ -98,6 +98,8 @@ class Table:
         Columns that can be named in options, but are no attributes.
     places : callable or None
         From a row to where it is in the file, where neither lines of CSV nor rows of Parquet tell.
+    row_numbers : polars.LazyFrame or None
+        Of a piece of a table: the number of each row in the whole.
     """
 
     path: str
@@ -109,6 +111,7 @@ class Table:
     geometry: str | None = None
     aside: tuple[str, ...] = ()
     places: Callable[[int], str] | None = field(default=None, repr=False)
+    row_numbers: pl.LazyFrame | None = field(default=None, repr=False)
 
     def read(self, positions: Sequence[int]) -> Rows:
         """Read these columns; lines of CSV on which all of them are empty are left out."""
@@ -302,6 +305,7 @@ def _open_parquets(shown: str, files: list[Path]) -> Table:
     except _POLARS_ERRORS:
         raise InputError(f"{shown}: the Parquet file is damaged and cannot be read; write or copy it again.") from None
     places = None
+    rows = None
     if whole is not None:
         rows = lazy.select(ROW_NUMBER)
         names.remove(ROW_NUMBER)
@@ -312,7 +316,7 @@ def _open_parquets(shown: str, files: list[Path]) -> Table:
 
     lazy = lazy.select(stored_column(schema, name).alias(str(i)) for i, name in enumerate(names))
     named = ["" if _PANDAS_INDEX.fullmatch(name) else name for name in names]
-    return Table(path=shown, names=_checked(shown, named), lazy=lazy, csv=None, places=places)
+    return Table(path=shown, names=_checked(shown, named), lazy=lazy, csv=None, places=places, row_numbers=rows)
 
 
 def _unzip(shown: str, file: Path) -> bytes:

@@ -223,7 +223,7 @@ class Kcl(Method):
         if self.hide_absence == "yes" and self.sensitive:
             engine.progress("hiding what absence tells")
             choice = solver.hide(choice, numbered, instance.longest)
-        return MethodResult(data=data.where(choice.keep), claim=self._claim_of(data), facts=choice.facts)
+        return MethodResult(data=data.where(choice.keep), claim=self.claim_of(data), facts=choice.facts)
 
     def plan(self, blocks: PlannedBlocks, *, engine: Engine, here: Engine) -> Plan:
         """Decide over all blocks which visits may stay: workers number and count, this machine chooses."""
@@ -231,8 +231,8 @@ class Kcl(Method):
 
     def apply(self, plan: Plan, data: Visits, number: int, store: BlockStore) -> MethodResult:
         """Suppress in one block what does not stay."""
-        return MethodResult(data=data.where(kept_visits(plan, data, number, store)), claim=self._claim_of(data))
+        return MethodResult(data=data.where(kept_visits(plan, data, number, store)), claim=self.claim_of(data))
 
-    def _claim_of(self, data: Visits) -> KclPrivacy:
+    def claim_of(self, data: Any) -> KclPrivacy:
         """Return the claim about visits, or about both ends of trips."""
         return replace(self.claim, about="visits" if data.one_per_time else "ends")

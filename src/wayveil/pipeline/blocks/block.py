@@ -111,7 +111,7 @@ def make_block(job: Job, plan: Any, engine: Engine, number: int) -> MadeBlock:
 
 def write_part(job: Job, engine: Engine, part: Part) -> WrittenPart:
     """Write a part under new ids in an order that tells nothing, and keep what is read back from the file."""
-    data, made = load_part(job.store, part, job.recipe.method.claim)
+    data, made = load_part(job.store, part, job.recipe.method)
     number = part.number
     key = job.secret.key("ids", *job.number_of(number))
     written = write_and_read_back(job.recipe, job.staged, data, made, key, part=number if job.several else None)

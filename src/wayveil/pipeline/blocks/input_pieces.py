@@ -24,6 +24,7 @@ from wayveil.io import (
     scatter_span,
 )
 from wayveil.io.publish.atomic import make_folders
+from wayveil.io.read.trip_tables import place_positions
 from wayveil.io.scatter import groups_of, make_piece_folders, people_keys, scatter_group
 from wayveil.io.tabular.columns import lone_rows_error
 from wayveil.io.tabular.crs import could_be_degrees, unsaid_degrees_error
@@ -143,17 +144,13 @@ def plan_input(recipe: Recipe) -> InputPlan:
 
 
 def check_kind(spec: InputSpec, needed: tuple[str, ...] = ()) -> Any:
-    """Return what an input holds; InputError if something else is needed, or if it cannot be read in pieces."""
+    """Return what an input holds; InputError if something else is needed."""
     kind = spec.kind
     if kind is None:
         with plain_input(spec) as (plain, _):
             kind = guess_kind(plain.path, ReadOptions(columns=plain.columns))
     if needed and kind not in needed:
         raise other_kind_error(spec.path, kind, needed)
-    if kind == "trips":
-        raise InputError(
-            f"The input {str(spec.path)!r} holds trips, which are read whole: leave blocks and the memory limit out."
-        )
     return kind
 
 
@@ -192,11 +189,29 @@ def read_pieces(want: InputPlan, *, seed: int, scratch: Path, engine: Engine) ->
     frame = None
     if kind == "points":
         frame = _frame(spans.shown, engine.map(partial(_extent, spec, kind), files))
+    if kind == "trips" and spec.places is None:
+        engine.progress("places of trips")
+        want = replace(want, spec=spec.model_copy(update={"places": _trip_places(options, files, scratch, engine)}))
     task = partial(_prepare_piece, want, spans, frame, secret, scratch)
     make_folders(*(scratch / name for name in ("prepared", "taxonomies", "renumbered", "owned")))
     pieces: list[_Piece] = engine.map(task, list(enumerate(files)))
     joined = _joined(pieces, spans, scratch, engine)
     return replace(joined, notes=(*(f"Taken to be so: {guess}" for guess in spec.guesses), *joined.notes))
+
+
+def _trip_places(options: ReadOptions, files: Sequence[Path], scratch: Path, engine: Engine) -> Path | None:
+    """Write where the places of all trips are, each where its first end is; None if that is not known of all."""
+    found = [one for one in engine.map(partial(place_positions, options=options), list(files)) if one is not None]
+    if not found:
+        return None
+    places = pl.concat(found).sort(pl.col("x").is_null(), "order").unique("location", keep="first", maintain_order=True)
+    if places["x"].null_count() or not places.height:
+        return None
+    degrees = options.crs != "planar"
+    names = {"x": "lon", "y": "lat"} if degrees else {}
+    target = scratch / "trip_places.parquet"
+    places.drop("order").rename(names).write_parquet(target)
+    return target
 
 
 def _piece_spec(spec: InputSpec, file: Path, kind: str) -> InputSpec:
@@ -241,6 +256,10 @@ def _prepare_piece(
     number, file = numbered
     spec = _piece_spec(want.spec, file, want.kind)
     loaded = load(spec, attributes=want.attributes, kinds=(want.kind,), frame=frame, piece=True)
+    if want.kind == "trips" and spec.places is None:
+        # Some place of the whole table is nowhere, so that all are, as when it is read at once.
+        trips: Any = loaded.data
+        loaded = replace(loaded, data=replace(trips, place_x=None, place_y=None, place_frame=None))
     look_ahead(loaded, want.steps, want.spec, want.limit)
     ready = prepare(loaded, want.steps, want.spec)
     data: Any = ready.data
