@@ -75,8 +75,8 @@ class Advice:
         if taken is None:
             raise InputError(self.reason)
         recipe = taken.setting.apply(self.recipe)
-        kept = [guess for guess in self.recipe.input.guesses if not guess.startswith(OUTDATED)]
-        guesses = (*kept, f"Chosen by advise: {self.reason}")
+        guesses_left = [guess for guess in self.recipe.input.guesses if not guess.startswith(OUTDATED)]
+        guesses = (*guesses_left, f"Chosen by advise: {self.reason}")
         return recipe.model_copy(update={"input": recipe.input.model_copy(update={"guesses": guesses})})
 
     def recipe_text(self, folder: Path) -> str:
@@ -164,9 +164,9 @@ def _why(usable: Sequence[Trial], chosen: int, limit: float, resolution: Resolut
     """Return two sentences: what is kept and lost beside which others, and what the worst attacker learns."""
     trial = usable[chosen]
     rows = next((what for what in trial.shares if what not in ("trips", "people")), "rows")
-    kept = f"{_percent(trial.kept)} of the trips"
-    kept += f" ({_percent(trial.rows_kept)} of the {rows})" if trial.rows_kept < trial.kept - 0.005 else ""
-    first = f"{trial.setting.words} keeps {kept} and loses {_parts(trial)} at {resolution}, from the file on"
+    share = f"{_percent(trial.kept)} of the trips"
+    share += f" ({_percent(trial.rows_kept)} of the {rows})" if trial.rows_kept < trial.kept - 0.005 else ""
+    first = f"{trial.setting.words} keeps {share} and loses {_parts(trial)} at {resolution}, from the file on"
     equals = [one for one in usable if one.kept >= ENOUGH and _shortfalls(one) == _shortfalls(trial)]
     within = [one for one in equals if _risk(one) <= limit + ROUNDING]
     low = [one for one in within if one.exposed == ()]
@@ -227,11 +227,11 @@ def _why_not(ordered: Sequence[Trial], usable: Sequence[Trial], limit: float, *,
         return "Nothing can be recommended: there is no setting that fits this recipe."
     if not usable:
         return f"Nothing can be recommended: none of {len(ordered)} settings leaves anything; of one: {ordered[0].why}"
-    kept = max(usable, key=lambda trial: trial.kept)
-    if kept.kept < ENOUGH:
+    fullest = max(usable, key=lambda trial: trial.kept)
+    if fullest.kept < ENOUGH:
         return (
-            f"Nothing can be recommended: no setting keeps half of the trips; {kept.setting.words} keeps most, "
-            f"{_percent(kept.kept)}. More people, a smaller k, or places with coordinates would help."
+            f"Nothing can be recommended: no setting keeps half of the trips; {fullest.setting.words} keeps most, "
+            f"{_percent(fullest.kept)}. More people, a smaller k, or places with coordinates would help."
         )
     safest = min((trial for trial in usable if trial.kept >= ENOUGH), key=_risk)
     return (

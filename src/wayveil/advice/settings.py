@@ -178,8 +178,8 @@ class _Builder:
             return self.method, ""
         if self.method["name"] in ("gsup", "cast"):
             return None, ""  # their attackers know something else altogether
-        said = "it hides people from who knows any two visits, not from who knows all of a trip"
-        return {"name": "kcl", "k": self.k, "l": 2}, said
+        weakness = "it hides people from who knows any two visits, not from who knows all of a trip"
+        return {"name": "kcl", "k": self.k, "l": 2}, weakness
 
     def _zones(self) -> Iterator[list[Step]]:
         cell = round(self.cell) if self.cell >= 1 else self.cell

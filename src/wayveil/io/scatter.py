@@ -215,9 +215,9 @@ def _people(spans: Spans, values: pl.Series) -> pl.Series:
     return text if spans.part is None else normal_column(cut_text(text, spans.part))[0]
 
 
-def _scatter(spans: Spans, frame: pl.DataFrame, where: pl.Series, wanted: range, folder: Path, number: int) -> None:
+def _scatter(spans: Spans, frame: pl.DataFrame, where: pl.Series, pieces: range, folder: Path, number: int) -> None:
     """Write rows to ``folder/WHERE/NUMBER.parquet``, one file for each that has any."""
-    for one in wanted:
+    for one in pieces:
         rows = frame.filter(where == one)
         if rows.height:
             _write_whole(rows, folder / str(one) / f"{number:06d}.parquet", dict(spans.metadata))
@@ -266,7 +266,7 @@ def _as_parquet(table: Table, path: Path, names: dict[int, str], rows: int, fold
                 header + text[:end],
                 separator=table.separator,
                 infer_schema=False,
-                with_column_names=lambda found: [str(i) for i in range(len(found))],
+                with_column_names=lambda columns: [str(i) for i in range(len(columns))],
             )
             try:
                 frame = lazy.select(chosen).with_row_index(ROW_NUMBER, offset=begin).collect()

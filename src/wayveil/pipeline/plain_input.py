@@ -202,16 +202,16 @@ def find_dialect(path: Path, given: DialectSpec | None, shown: str) -> tuple[Dia
     """Return the dialect of a text table: as it is said, the rest told from how the file begins; and notes on that."""
     with open_text(path) as stream:
         start = stream.read(DIALECT_BYTES + 1)
-    said = {} if given is None else given.model_dump(exclude_none=True, exclude={"names"})
-    if given is not None and given.names and "header" not in said:
-        said["header"] = False
+    settings = {} if given is None else given.model_dump(exclude_none=True, exclude={"names"})
+    if given is not None and given.names and "header" not in settings:
+        settings["header"] = False
     whole = len(start) <= DIALECT_BYTES
     keys = ("encoding", "separator", "decimal", "header", "skip_lines", "comment")
-    if all(key in said for key in keys):
-        return Dialect(**said), ()
-    found = replace(detect_dialect(start[:DIALECT_BYTES], whole=whole, shown=shown), **said)
-    guessed = [key for key in keys if key not in said]
-    return found, (f"Told from the file: {_dialect_words(found, guessed)}.",)
+    if all(key in settings for key in keys):
+        return Dialect(**settings), ()
+    dialect = replace(detect_dialect(start[:DIALECT_BYTES], whole=whole, shown=shown), **settings)
+    guessed = [key for key in keys if key not in settings]
+    return dialect, (f"Told from the file: {_dialect_words(dialect, guessed)}.",)
 
 
 def _dialect_words(dialect: Dialect, keys: Sequence[str]) -> str:
@@ -234,11 +234,11 @@ def _convert(spec: InputSpec, folder: Path) -> tuple[InputSpec, tuple[str, ...]]
     files = list_input(path)
     if files:
         lazy, names, dialect = gather_input(files, spec.dialect, folder, shown)
-        layout, told = _add_times(spec, Layout(dialect=dialect), lazy, names, shown)
+        layout, sentences = _add_times(spec, Layout(dialect=dialect), lazy, names, shown)
         converted = convert_frame(lazy, names, layout, folder, shown=shown, word="line")
         return _plain_spec(spec, converted), (
             f"{len(files):,} files were read as one table.",
-            *told,
+            *sentences,
             *_dropped(converted),
         )
     if path.name.lower().endswith(VECTOR_FILES):
@@ -256,7 +256,7 @@ def _convert(spec: InputSpec, folder: Path) -> tuple[InputSpec, tuple[str, ...]]
         layout = Layout(dialect=dialect, names=() if spec.dialect is None else spec.dialect.names)
         with plain_text(path, dialect, folder) as text:
             lazy, names = scan_text(shown, text, layout)
-            layout, told = _add_times(spec, layout, lazy, names, shown)
+            layout, sentences = _add_times(spec, layout, lazy, names, shown)
         converted = convert_table(path, layout, folder, shown=shown)
     else:
         if spec.dialect is not None:
@@ -268,13 +268,13 @@ def _convert(spec: InputSpec, folder: Path) -> tuple[InputSpec, tuple[str, ...]]
         names = source.table.names
         lazy = source.table.lazy.select(pl.col(str(i)).alias(name) for i, name in enumerate(names) if name)
         lazy = lazy.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
-        kept = [name for name in names if name]
-        layout, told = _add_times(spec, Layout(), lazy, kept, shown)
+        columns = [name for name in names if name]
+        layout, sentences = _add_times(spec, Layout(), lazy, columns, shown)
         metadata = {} if source.table.geometry is None else {"geo": pl.read_parquet_metadata(path)["geo"]}
-        converted = convert_frame(lazy, kept, layout, folder, shown=shown, metadata=metadata)
+        converted = convert_frame(lazy, columns, layout, folder, shown=shown, metadata=metadata)
         if source.crs is not None and spec.crs is None and not metadata:
             changes["crs"] = source.crs.name
-    return _plain_spec(spec, converted, **changes), (*notes, *told, *_dropped(converted))
+    return _plain_spec(spec, converted, **changes), (*notes, *sentences, *_dropped(converted))
 
 
 def _plain_spec(spec: InputSpec, converted: Converted, **changes: Any) -> InputSpec:
@@ -340,12 +340,12 @@ def _coordinates(spec: InputSpec) -> dict[str, float | None]:
     degrees = spec.crs is not None and crs_name(spec.crs) == WGS84
     most = {"x": 180.0 if degrees else None, "y": 90.0 if degrees else None}
     names = {"x": ("x", "origin_x", "destination_x"), "y": ("y", "origin_y", "destination_y")}
-    found = {}
+    columns = {}
     for axis, ours in names.items():
         for name in ours:
             for column in spec.ends.get(name, (spec.columns.get(name, name),)):
-                found[column] = most[axis]
-    return found
+                columns[column] = most[axis]
+    return columns
 
 
 def _zeros(spec: InputSpec) -> tuple[tuple[str, str], ...]:

@@ -134,13 +134,13 @@ def _missing(
     attacks: Sequence[Attack], claim: Guarantee, original: type, published: type, *, matched: bool, timed: bool
 ) -> list[Attack]:
     """Return the attacks that play the attackers whom the claim stops, where none of those found does."""
-    wanted: list[Attack] = []
+    missing: list[Attack] = []
     for protection in claim.protects:
         cls = catalog.entry("attack", protection.attack)
-        played = any(plays(attack, protection) for attack in (*attacks, *wanted))
+        played = any(plays(attack, protection) for attack in (*attacks, *missing))
         if not played and fits(cls, original, published, matched=matched, timed=timed):
-            wanted.append(catalog.build("attack", protection.attack, dict(protection.settings)))
-    return wanted
+            missing.append(catalog.build("attack", protection.attack, dict(protection.settings)))
+    return missing
 
 
 def default_metrics(

@@ -133,7 +133,7 @@ def _with_lines(file: FileFrame, spec: InputSpec) -> FileFrame:
     if column is None:
         return file
     some = file.frame.head(_LINES)
-    view = TableView(some.drop(column), said={})
+    view = TableView(some.drop(column), roles={})
     times = find_times(view)
     time = times.get("") or times.get("start")
     if time is None or not time.dated:

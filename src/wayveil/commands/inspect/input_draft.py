@@ -103,8 +103,8 @@ class InputDraft:
         hints = self.profile.hints
         if self.profile.layout != "unknown" or len(hints) != 1:
             return  # of a table that says neither when nor where nothing is to be asked
-        for what, found in hints.items():
-            answers = tuple(_hint_answer(hint) for hint in found)
+        for what, candidates in hints.items():
+            answers = tuple(_hint_answer(hint) for hint in candidates)
             text = f"Which column says {what} somebody was? No name says it for certain."
             if answers:
                 self.questions.append(Question(text=text, answers=answers))
@@ -118,9 +118,11 @@ class InputDraft:
                 "It can be given with --places."
             )
         if seen.layout == "unknown":
-            lacking = " and ".join(word for word, there in (("when", seen.times), ("where", seen.where)) if not there)
+            lacking = " and ".join(
+                word for word, columns in (("when", seen.times), ("where", seen.where)) if not columns
+            )
             reason = f" {' '.join(seen.problems)}" if seen.problems else ""
-            likely = [found[0].why for found in seen.hints.values() if found]
+            likely = [hints[0].why for hints in seen.hints.values() if hints]
             reason += f" The likeliest: {'; '.join(likely)}." if likely else ""
             return (
                 f"{self.shown}: no column says {lacking or 'where'} somebody was, so there is no movement to publish; "

@@ -120,15 +120,15 @@ def _top_level(text: str) -> Iterator[tuple[str, Any]]:
         at += 1
 
 
-def _find_rows(found: Any, depth: int = 0) -> list[Mapping[str, Any]]:
+def _find_rows(node: Any, depth: int = 0) -> list[Mapping[str, Any]]:
     """Return the longest list of objects in a document."""
-    if isinstance(found, list):
-        objects: list[Mapping[str, Any]] = [one for one in found if isinstance(one, dict)]
+    if isinstance(node, list):
+        objects: list[Mapping[str, Any]] = [one for one in node if isinstance(one, dict)]
         if objects:
             return objects
-        inner: list[Any] = found[:10]
+        inner: list[Any] = node[:10]
     else:
-        inner = list(found.values()) if isinstance(found, dict) else []
+        inner = list(node.values()) if isinstance(node, dict) else []
     if depth == _DEPTH:
         return []
     return max((_find_rows(one, depth + 1) for one in inner), key=len, default=[])

@@ -115,8 +115,8 @@ def column_meaning(name: str) -> Meaning | None:
         if pattern.search(name):
             return Meaning(role=role, word=role)
     if not any(sign.isascii() and sign.isalpha() for sign in name):
-        found = find_script_words(name)
-        return None if found is None else Meaning(role=found[0], side=found[1], word=found[2])
+        words = find_script_words(name)
+        return None if words is None else Meaning(role=words[0], side=words[1], word=words[2])
     apart = split_words(name)
     whole = "".join(apart)
     for role, known in WORDS.items():
@@ -124,9 +124,9 @@ def column_meaning(name: str) -> Meaning | None:
             return Meaning(role=role, word=whole)
     if looks_like_person(name):
         return Meaning(role="person", word=name)
-    said = _say_words([piece for word in apart for piece in _cut_word(word)])
+    meaning = _say_words([piece for word in apart for piece in _cut_word(word)])
     # PUlocationID is P and Ulocation to whoever trusts its capital letters.
-    return said if said is not None or len(apart) < 2 else _say_words(list(_cut_word(whole)))
+    return meaning if meaning is not None or len(apart) < 2 else _say_words(list(_cut_word(whole)))
 
 
 def _say_words(words: list[str]) -> Meaning | None:

@@ -224,11 +224,11 @@ def convert_frame(
     metadata: Mapping[str, str] | None = None,
 ) -> Converted:
     """Do the same with a frame whose rows are numbered in `ROW_NUMBER`; messages say `word` and number."""
-    wanted = {column for time in layout.times.values() for column in (*time.columns, time.minutes) if column}
-    wanted |= {column for position in layout.positions.values() for column in position.columns}
-    wanted |= {layout.line.column} if layout.line is not None else set()
-    wanted |= {column for pair in layout.ends.values() for column in pair if column not in layout.times}
-    missing = sorted(wanted - set(names))
+    time_columns = {column for time in layout.times.values() for column in (*time.columns, time.minutes) if column}
+    time_columns |= {column for position in layout.positions.values() for column in position.columns}
+    time_columns |= {layout.line.column} if layout.line is not None else set()
+    time_columns |= {column for pair in layout.ends.values() for column in pair if column not in layout.times}
+    missing = sorted(time_columns - set(names))
     if missing:
         raise InputError(
             f"{shown}: there is no column {listed(missing)} to read times, positions or ends from; the file has "
@@ -259,10 +259,10 @@ def convert_frame(
         x, y = (pl.col(column) for column in position_names(name))
         written = pl.any_horizontal(pl.col(column).is_not_null() for column in position.columns if column not in "xy")
         # A trip may lack an end; what is written there must be a position.
-        asked = pl.lit(True) if name == "point" else written
-        bad[f"the position in {listed(list(position.columns))} cannot be read"] = (x.is_null() | y.is_null()) & asked
-    made = {column for name in layout.positions for column in position_names(name)}
-    present = {*names, *layout.times, *made}
+        expected = pl.lit(True) if name == "point" else written
+        bad[f"the position in {listed(list(position.columns))} cannot be read"] = (x.is_null() | y.is_null()) & expected
+    position_columns = {column for name in layout.positions for column in position_names(name)}
+    present = {*names, *layout.times, *position_columns}
     schema = lazy.collect_schema()
     bad |= {f"column {listed([name])} is empty": _is_empty(name, schema[name])
             for name in layout.needed if name in present and name not in layout.times}  # fmt: skip
@@ -291,7 +291,7 @@ def convert_frame(
         read = {column for time in layout.times.values() for column in (*time.columns, time.minutes) if column}
         read -= {*layout.times, *layout.needed, *(column for pair in layout.ends.values() for column in pair)}
         placed = {column for position in layout.positions.values() for column in position.columns}
-        good = good.drop(sorted(read | (placed - made - set(layout.needed))))
+        good = good.drop(sorted(read | (placed - position_columns - set(layout.needed))))
         if layout.line is not None:
             good = spread_lines(good, layout.line)
         if layout.ends:
@@ -401,14 +401,14 @@ def scan_text(shown: str, text: Path, layout: Layout) -> tuple[pl.LazyFrame, tup
             # Blank lines under the header are rows of nothing, so that the lines below have their numbers.
             nothing = pl.DataFrame({name: [None] * blank for name in beyond}, schema=dict.fromkeys(beyond, pl.String))
             lazy = pl.concat([nothing.lazy(), lazy])
-        found = [name.strip() for name in lazy.collect_schema().names()]
+        header = [name.strip() for name in lazy.collect_schema().names()]
     except _POLARS_ERRORS:
         raise _unreadable(shown) from None
-    if layout.names and len(layout.names) != len(found):
-        told = count(len(layout.names), "name")
-        raise InputError(f"{shown}: {told} of columns are given, the file has {len(found):,} columns.")
-    written = list(beyond) or (_header_names(text, dialect) if dialect.header else [""] * len(found))
-    names = layout.names or name_columns(written if len(written) == len(found) else found)
+    if layout.names and len(layout.names) != len(header):
+        number = count(len(layout.names), "name")
+        raise InputError(f"{shown}: {number} of columns are given, the file has {len(header):,} columns.")
+    written = list(beyond) or (_header_names(text, dialect) if dialect.header else [""] * len(header))
+    names = layout.names or name_columns(written if len(written) == len(header) else header)
     if len(set(names)) < len(names):
         raise InputError(f"{shown}: more than one column has the same name; rename all but one.")
     lazy = lazy.rename(dict(zip(lazy.collect_schema().names(), names, strict=True)))
@@ -498,8 +498,8 @@ def read_time(time: TimeColumn, dtype: pl.DataType | None = None) -> pl.Expr:
     if time.format.startswith("epoch") or time.zone == OFFSET:
         return wall.dt.replace_time_zone("UTC")
     if time.zone:
-        there = wall.dt.replace_time_zone(time.zone, ambiguous="earliest", non_existent="null")
-        return there.dt.convert_time_zone("UTC")
+        local = wall.dt.replace_time_zone(time.zone, ambiguous="earliest", non_existent="null")
+        return local.dt.convert_time_zone("UTC")
     return wall
 
 
@@ -511,6 +511,10 @@ def _count_bad(lazy: pl.LazyFrame, bad: Mapping[str, pl.Expr]) -> tuple[dict[str
         pl.col(ROW_NUMBER).filter(anywhere).first().alias("first"),
         *(flag.sum().alias(f"bad {i}") for i, flag in enumerate(bad.values())),
     ).collect(engine="streaming")
-    found = {reason: int(counts[f"bad {i}"][0]) for i, reason in enumerate(bad)}
+    by_reason = {reason: int(counts[f"bad {i}"][0]) for i, reason in enumerate(bad)}
     first = counts["first"][0]
-    return {reason: n for reason, n in found.items() if n}, int(counts["rows"][0]), 0 if first is None else int(first)
+    return (
+        {reason: n for reason, n in by_reason.items() if n},
+        int(counts["rows"][0]),
+        0 if first is None else int(first),
+    )

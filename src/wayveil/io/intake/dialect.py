@@ -192,10 +192,10 @@ def _is_marked_header(lines: list[str], comment: str) -> bool:
 
 def _rank(lines: list[str], separator: str, comment: str) -> _Ranking | None:
     """Return how well a separator fits, None if it never separates anything."""
-    kept = [line if not comment or not line.lstrip().startswith(comment) else "" for line in lines]
-    if separator != ";" or not all(";" in line for line in kept[:1]):
-        kept = [_SRID.sub("", line) for line in kept]  # the sign in SRID=4326;POINT (...) separates no columns
-    records = split_records(kept, separator)[:_SAMPLE_RECORDS]
+    content = [line if not comment or not line.lstrip().startswith(comment) else "" for line in lines]
+    if separator != ";" or not all(";" in line for line in content[:1]):
+        content = [_SRID.sub("", line) for line in content]  # the sign in SRID=4326;POINT (...) separates no columns
+    records = split_records(content, separator)[:_SAMPLE_RECORDS]
     if not records:
         return None
     sizes = Counter(len(fields) for _, fields in records)
@@ -216,7 +216,7 @@ def _rank(lines: list[str], separator: str, comment: str) -> _Ranking | None:
     # Spaces separate words and dates as well: they count only where nothing else does.
     score = (round(fit, 2) - (0.5 if separator == " " else 0.0), width)
     skipped_line = records[first][0]
-    comments = sum(not line for line in kept[:skipped_line]) if comment else 0
+    comments = sum(not line for line in content[:skipped_line]) if comment else 0
     return _Ranking(separator=separator, score=score, records=table, skipped=skipped_line - comments)
 
 

@@ -54,17 +54,17 @@ Layout = tuple[str, dict[str, Any], tuple[TimeGuess, ...]]
 
 def find_layout(view: TableView, times: dict[str, TimeGuess]) -> Layout:
     """Return what a row is: one of the layouts, the columns that say where, and the times of it."""
-    said: dict[str, Any] = {
+    facts: dict[str, Any] = {
         ours: name for ours, name in view.said.items() if ours in ("location", "x", "y", "geometry")
     }
     for axis, limit in (("x", 180), ("y", 90)):
-        named = view.meaning.get(said.get(axis, ""))
+        named = view.meaning.get(facts.get(axis, ""))
         if named is not None and named.role in ("lon", "lat"):
-            _is_axis(view, said[axis], limit)
+            _is_axis(view, facts[axis], limit)
     one = (times[""],) if "" in times else ()
-    if said:
-        layout = "visits" if "location" in said else "points"
-        return (layout if one else "unknown"), said, one
+    if facts:
+        layout = "visits" if "location" in facts else "points"
+        return (layout if one else "unknown"), facts, one
     trip = _find_trip(view, times)
     if trip is not None:
         return trip
@@ -355,14 +355,14 @@ def guess_positions(view: TableView, where: Mapping[str, Any]) -> dict[str, Posi
         return {}
     pairs = zip(*((names,) if isinstance(names, str) else names for names in (where["x"], where["y"])), strict=True)
     ends = ("point",) if isinstance(where["x"], str) else ("origin", "destination")
-    found = {}
+    positions = {}
     for end, pair in zip(ends, pairs, strict=True):
         # Forms of both axes: where one of them can tell, both are written alike.
         forms = [view.forms[name] for name in pair if name in view.forms]
         if forms:
             common = [form for form in forms[0] if all(form in other for other in forms)]
-            found[end] = PositionGuess(columns=pair, forms=tuple(common) or forms[0])
-    return found
+            positions[end] = PositionGuess(columns=pair, forms=tuple(common) or forms[0])
+    return positions
 
 
 def axis_numbers(view: TableView, names: str | Sequence[str]) -> pl.Series:

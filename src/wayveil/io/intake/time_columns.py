@@ -81,22 +81,22 @@ def find_times(view: TableView) -> dict[str, TimeGuess]:
             dates.setdefault(side, []).append(name)
         rank = 4 * (dated and fits[0].has_clock) + 3 * dated + 2 * named + (fits[0].format == CLOCK)
         ranked.setdefault(side, []).append((-100 * rank + position, name))
-    found = {}
+    times = {}
     for side, names in ranked.items():
         best = min(names)[1]
         fit = view.fit(best)[0]
         day = dates.get(side)
         clock = clocks.get(side)
         in_two = day and clock and (best in clock or not fit.has_clock)
-        found[side] = _in_two_columns(view, day[0], clock[0]) if in_two and day and clock else guess_time(view, best)
+        times[side] = _in_two_columns(view, day[0], clock[0]) if in_two and day and clock else guess_time(view, best)
     parts = _find_parts(view)
-    best_one = found.get("")
+    best_one = times.get("")
     if parts is not None and (best_one is None or not best_one.dated or not best_one.fits[0].has_clock):
-        found[""] = parts
-    said = view.said.get("t")
-    if said in view.frame.columns:
-        found[""] = guess_time(view, said)
-    return found
+        times[""] = parts
+    column = view.said.get("t")
+    if column in view.frame.columns:
+        times[""] = guess_time(view, column)
+    return times
 
 
 def guess_time(view: TableView, name: str) -> TimeGuess:
@@ -133,25 +133,25 @@ def _in_two_columns(view: TableView, date: str, clock: str) -> TimeGuess:
 def _find_parts(view: TableView) -> TimeGuess | None:
     """Return the time that stands in columns for year, month and day, with hour, minute and second as far as there."""
     by_word = {"".join(split_words(name)): name for name in view.frame.columns if view.is_numeric(name)}
-    found: list[str] = []
+    parts: list[str] = []
     for part, words in _PART_WORDS.items():
         name = next((by_word[word] for word in words if word in by_word), None)
         if name is None:
             if part in ("year", "month", "day"):
                 return None
             break
-        found.append(name)
-    moments = _read_part_columns(view, tuple(found))
+        parts.append(name)
+    moments = _read_part_columns(view, tuple(parts))
     bad = moments.null_count()
     if bad > view.rows // 10:
         return None
     if bad:
         view.problems.append(
-            f"The time in {len(found)} columns from '{found[0]}' cannot be read in {count(bad, 'row')}."
+            f"The time in {len(parts)} columns from '{parts[0]}' cannot be read in {count(bad, 'row')}."
         )
-    view.guesses.append(f"The time stands in {len(found)} columns, from '{found[0]}' to '{found[-1]}'.")
-    fit = TimeFit(format=PARTS, share=1 - bad / max(1, view.rows), has_clock=len(found) > 3)
-    return TimeGuess(columns=tuple(found), fits=(fit,), bad=bad)
+    view.guesses.append(f"The time stands in {len(parts)} columns, from '{parts[0]}' to '{parts[-1]}'.")
+    fit = TimeFit(format=PARTS, share=1 - bad / max(1, view.rows), has_clock=len(parts) > 3)
+    return TimeGuess(columns=tuple(parts), fits=(fit,), bad=bad)
 
 
 def _read_part_columns(view: TableView, names: tuple[str, ...]) -> pl.Series:

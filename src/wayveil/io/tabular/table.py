@@ -115,16 +115,16 @@ class Table:
 
     def read(self, positions: Sequence[int]) -> Rows:
         """Read these columns; lines of CSV on which all of them are empty are left out."""
-        wanted = [str(p) for p in dict.fromkeys(positions)]
+        names = [str(p) for p in dict.fromkeys(positions)]
         try:
-            frame = self.lazy.select(wanted).collect()
+            frame = self.lazy.select(names).collect()
         except _POLARS_ERRORS:
             raise self._unreadable() from None
-        if self.csv is not None and frame[wanted[0]].null_count():
+        if self.csv is not None and frame[names[0]].null_count():
             blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
             if blank.any():
-                kept = np.flatnonzero(~blank.to_numpy())
-                return Rows(table=self, frame=frame.filter(~blank), kept=kept, blank=int(blank.sum()))
+                lines = np.flatnonzero(~blank.to_numpy())
+                return Rows(table=self, frame=frame.filter(~blank), kept=lines, blank=int(blank.sum()))
         return Rows(table=self, frame=frame)
 
     def wrong(self, sentence: str) -> InputError:
@@ -349,7 +349,7 @@ def _open_csv(shown: str, source: Path | bytes) -> Table:
             separator=separator,
             infer_schema=False,
             glob=False,
-            with_column_names=lambda found: [str(i) for i in range(len(found))],
+            with_column_names=lambda columns: [str(i) for i in range(len(columns))],
         )
         as_found = len(lazy.collect_schema())
     except _POLARS_ERRORS:
@@ -372,11 +372,11 @@ def _header(shown: str, source: Path | bytes) -> str:
         raise InputError(f"{shown}: the file is empty; a header and at least one row are needed.")
     end = len(start)
     quoted = False
-    for found in re.finditer(rb'["\n]', start):
-        if found.group() == b'"':
+    for match in re.finditer(rb'["\n]', start):
+        if match.group() == b'"':
             quoted = not quoted
         elif not quoted:
-            end = found.start()
+            end = match.start()
             break
     try:
         line = start[:end].decode("utf-8").removesuffix("\r")

@@ -100,8 +100,12 @@ class WalkTogether(Method):
         frame = data.frame
         if frame.decimals is None:
             return data
+        # Where every point is moved by a draw, a coordinate with the decimals of the file would only pretend to be a
+        # recorded one.
         if not self.keeps_points:
             return replace(data, frame=replace(frame, decimals=None))
+        # Rounding may move each of two points: at delta / 8 each, a quarter of delta is the most that both can come
+        # apart.
         while self.delta > 0 and frame.decimals is not None and rounding_m(frame) > self.delta / 8:
             frame = replace(frame, decimals=frame.decimals + 1)
         return replace(data, frame=frame)
@@ -115,12 +119,12 @@ class WalkTogether(Method):
         """Return where in its disc each trajectory is published, if that is drawn: from those that are published."""
         if not self.draws_places:
             return Offsets.free()
-        kept = np.flatnonzero(label >= 0)
-        published = replace(rows, begin=rows.begin[kept], end=rows.end[kept])
+        members = np.flatnonzero(label >= 0)
+        published = replace(rows, begin=rows.begin[members], end=rows.end[members])
         drawn = draw_offsets(published, frame, half_width(self.delta, frame), key)
         places = Offsets(np.zeros(len(label)), np.zeros(len(label)))
-        places.x[kept] = drawn.x
-        places.y[kept] = drawn.y
+        places.x[members] = drawn.x
+        places.y[members] = drawn.y
         return places
 
 

@@ -186,13 +186,16 @@ class Knode(Method):
         engine.progress("finding classes of the same time")
         tracks = list_tracks(data, self.people)
         pieces, facts = self._gather(tracks, window, engine)
+        # Groups must follow from published people alone. So after everybody was grouped, the same is done once more
+        # without those of whom nothing would be published, until this changes nothing; people only ever leave, so it
+        # ends.
         while len(pieces.low):
             known = np.isin(tracks.owner, data.owner[pieces.which])
             if known.all():
                 break
-            kept = np.zeros(len(data), np.bool_)
-            kept[tracks.which[known]] = True
-            tracks = list_tracks(data.where(np.repeat(kept, np.diff(data.offsets))), self.people)
+            is_published = np.zeros(len(data), np.bool_)
+            is_published[tracks.which[known]] = True
+            tracks = list_tracks(data.where(np.repeat(is_published, np.diff(data.offsets))), self.people)
             pieces, _ = self._gather(tracks, window, engine)
         if not len(pieces.low):
             raise InputError(
@@ -213,6 +216,8 @@ class Knode(Method):
             "classes": len(owners),
             "classes of fewer than k people": int((owners < self.people).sum()),
         }
+        # Definition 6 of Huo et al. (2011): only trajectories that start in one window of time and end in one are
+        # compared. A class with fewer than k people has nothing to build a node from.
         label = np.where(owners[label] >= self.people, label, -1)
         engine.progress("grouping trajectories")
         if self.variant == "paper":
@@ -243,6 +248,8 @@ class Knode(Method):
 
     def _partitioned(self, part: TrackPart) -> tuple[TrackGroups, int]:
         tracks = part.tracks()
+        # Algorithms 1 to 3: the trajectories of a class are the vertices of a graph, with an edge where two overlap in
+        # space, weighted by their distance; the graph is cut into groups of at least k people, greedily by weight.
         weights = edge_weights(tracks, self.overlap)
         edges = int(np.count_nonzero(weights < NO_EDGE)) // 2
         groups = partition(weights, tracks.owner, part.start, part.end, self.people)
@@ -263,6 +270,8 @@ class Knode(Method):
             return engine.map(self._grouped, parts)
 
         done = grouped(label)
+        # What a class could not group is put together anew: classes that were too small alone are merged with their
+        # neighbours in time until there are enough people, and grouped again.
         for _ in range(_ROUNDS):
             rest = np.flatnonzero(join_groups(done, len(label)).label < 0)
             label = np.full(len(label), -1)
@@ -281,6 +290,8 @@ class Knode(Method):
         """Return the classes, large ones cut; the largest first, so that no worker ends long after the others."""
         order = np.argsort(label, kind="stable")
         bounds = np.searchsorted(label[order], np.arange(int(label.max(initial=-1)) + 2)).tolist()
+        # Grouping is quadratic in the size of a part, so large classes are cut along space first. At least 4 k
+        # trajectories stay together, as the rim of a part has fewer candidates.
         most = max(_MOST, 4 * self.people)
         places = tracks.places()
         groups = [
@@ -298,8 +309,11 @@ def _publish(
     """Give every piece the boxes of its group; a trajectory of which nothing is published stays, without boxes."""
     spans = pieces.high - pieces.low + 1
     first_box = offsets_of(spans)
+    # One box per group and timestamp, around the points of all members: members of a group are published alike to the
+    # last digit.
     side = draw_boxes(pieces.label, pieces.row, first_box, tracks.x, tracks.y)
     time = tracks.times[np.arange(first_box[-1]) + np.repeat(pieces.low - first_box[:-1], spans)]
+    # Trajectories without any box stay in the table as empty ones, so that `source` tells the metrics whom they lost.
     nothing = np.setdiff1d(np.arange(len(data)), pieces.which)
     source = np.concatenate([pieces.which, nothing])
     order = np.argsort(source, kind="stable")
@@ -327,6 +341,9 @@ def _facts(
     trips = np.unique(pieces.which)
     wide, high = (max(float(np.ptp(column)), 1e-300) for column in (data.x, data.y))
     share = (side[1] - side[0]) / wide * ((side[3] - side[2]) / high)
+    # The information loss of the paper is the area of each box as a share of the whole space, and 1 for what is
+    # suppressed. Its printed form counts a box once per group; per sample, it counts once for everybody who is
+    # published as that box.
     of_group = np.add.reduceat(share, first_box[:-1])
     blurred = float(of_group @ np.bincount(label, minlength=len(spans)))
     published = int(spans[label].sum())

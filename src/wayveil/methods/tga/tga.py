@@ -168,6 +168,9 @@ class Tga(Method):
         if self.claim.has_wishes:
             return group_by_wishes(self, data, rng=rng, engine=engine)
         engine.progress("preparing trajectories")
+        # Nergiz et al. (2009): grow groups of k people around random seeds at the least log cost (`_group`), put
+        # whoever is left into the nearest group (`_join`), and publish the boxes that matched points of a group span;
+        # optionally draw random points from them, so that the output looks like trajectories again.
         tracks = _Tracks.of(data, self)
         order = rng.permutation(tracks.n)
         groups, left = self._group(tracks, order, engine)
@@ -193,6 +196,11 @@ class Tga(Method):
             # The best of all is still the best when others are taken, so a group whose members are free is right.
             return group is not None and bool(free[group.members].all())
 
+        # Before each round the members of all groups so far are not free. A round takes the next free trajectory in
+        # random order as a seed and gives it its group. Growing is expensive and independent per seed, so groups of the
+        # next few seeds are grown ahead in parallel; one whose members were meanwhile taken by an earlier seed is grown
+        # again. So the result is that of one after the other, whatever the number of workers. It ends when fewer people
+        # than a group needs are free.
         for at, seed in enumerate(order.tolist()):
             if people < self.people:
                 break
@@ -216,12 +224,14 @@ class Tga(Method):
     def _grow(self, tracks: _Tracks, free: IntArray, coarse: Coarse, seed: int) -> _Group:
         """Return the group that grows from a trajectory."""
         group = _Group.of(tracks, seed)
+        # `fast` takes the k - 1 nearest to the seed at once; `multi` matches again after each new member, as boxes grow
+        # and the nearest to them may be another one.
         step = 1 if self.algorithm == "multi" else self.people - 1
         for _ in range(0, self.people - 1, step):
             size = len(group.members)
             owners = tracks.sequences.owner[group.members]
-            found, _ = nearest(group.boxes, size, tracks.sequences, coarse, Choice(free, owners, step), tracks.rule)
-            for number in found.tolist():
+            member, _ = nearest(group.boxes, size, tracks.sequences, coarse, Choice(free, owners, step), tracks.rule)
+            for number in member.tolist():
                 group = group.with_one(tracks, number)
         return group
 
@@ -280,6 +290,8 @@ class _Group:
     def with_one(self, tracks: _Tracks, number: int) -> _Group:
         """Return the group with one more member: boxes that match a point of it grow, the others are dropped."""
         one = _Group.of(tracks, number)
+        # An optimal alignment of two sequences in order: matched points share a box, unmatched ones are suppressed at
+        # the price of the largest possible box.
         _, (mine, its) = match_points(self.boxes, len(self.members), one.boxes, 1, tracks.rule)
         boxes = np.empty((6, len(mine)))
         boxes[::2] = np.minimum(self.boxes[::2, mine], one.boxes[::2, its])
@@ -300,15 +312,19 @@ def _join(tracks: _Tracks, groups: list[_Group], left: IntArray, share: Fraction
     size = np.array([len(group.members) for group in groups], np.int64)
     boxes = np.concatenate([group.boxes for group in groups], axis=1)
     sequences = Sequences(boxes, first[:-1].copy(), first[1:].copy(), size, np.arange(n))
+    # Bounds by coarse boxes pay off among thousands of trajectories, not among groups that change with every member, so
+    # there are none here.
     coarse = Coarse(np.arange(n), np.zeros((3, 0, n)), np.zeros((3, 0, n)), np.zeros((0, n)))
-    held = _trips_of_leftover_owners(tracks, groups, left)
+    trips_left = _trips_of_leftover_owners(tracks, groups, left)
     waiting = left.tolist()
     taken = 0
     while waiting:
         before = taken
         rejected: list[int] = []
         for number in waiting:
-            trips = held[int(tracks.sequences.owner[number])]
+            trips = trips_left[int(tracks.sequences.owner[number])]
+            # Whether the owner would have more than the share of each group with this trip in it; whole numbers, so
+            # that 1/3 is exact.
             too_many = (trips + 1) * share.denominator > (size + 1) * share.numerator
             if too_many.all():
                 rejected.append(number)
@@ -317,6 +333,8 @@ def _join(tracks: _Tracks, groups: list[_Group], left: IntArray, share: Fraction
             free = np.where(too_many, 0, 1)
             best = int(nearest(one.boxes, 1, sequences, coarse, Choice(free, none, 1), tracks.rule)[0][0])
             groups[best] = groups[best].with_one(tracks, number)
+            # A group never has more boxes than before, as those without a match are dropped: it keeps its place in the
+            # table.
             end = first[best] + groups[best].boxes.shape[1]
             boxes[:, first[best] : end] = groups[best].boxes
             sequences.end[best] = end
@@ -329,20 +347,22 @@ def _join(tracks: _Tracks, groups: list[_Group], left: IntArray, share: Fraction
 
 def _trips_of_leftover_owners(tracks: _Tracks, groups: list[_Group], left: IntArray) -> dict[int, IntArray]:
     """Return, for every owner of a trajectory that is left, how many trajectories each group has of that owner."""
-    held: dict[int, IntArray] = {}
+    trips: dict[int, IntArray] = {}
     for owner in np.unique(tracks.sequences.owner[left]).tolist():
-        held[owner] = np.zeros(len(groups), np.int64)
+        trips[owner] = np.zeros(len(groups), np.int64)
     for number, group in enumerate(groups):
         for owner in tracks.sequences.owner[group.members].tolist():
-            if owner in held:
-                held[owner][number] += 1
-    return held
+            if owner in trips:
+                trips[owner][number] += 1
+    return trips
 
 
 def _coarse(boxes: FloatArray, begin: IntArray, end: IntArray) -> Coarse:
     """Return the boxes around pieces of consecutive points of every trajectory."""
     n = len(begin)
     lengths = (end - begin)[:, None]
+    # A trajectory as a few boxes around stretches of consecutive points: a bound on the cost of matching that is cheap
+    # to compute for all others at once.
     bounds = np.arange(_PIECES + 1) * lengths // _PIECES
     starts = (begin[:, None] + bounds[:, :-1]).ravel()  # a piece without points takes the next one, for nothing
     low, high = (
@@ -381,6 +401,7 @@ def _boxes(
     label = np.full(tracks.n, -1)  # what found no group is left out
     label[members] = np.repeat(np.arange(len(groups)), sizes)
     inside = label >= 0
+    # Boxes are taken from the data again, not from the kernel's columns, whose times are seconds in floating point.
     rows = np.concatenate([group.points.T.ravel() for group in groups])
     starts = offsets_of(np.repeat(sizes, spans))[:-1]
     sides: dict[str, Any] = {}
@@ -443,6 +464,7 @@ def _draw(data: Points, regions: Boxes, rng: np.random.Generator) -> Points:
     lengths = np.diff(regions.offsets)
     for step in range(int(lengths.max(initial=0))):
         at = regions.offsets[:-1][lengths > step] + step
+        # Step by step over all trajectories at once: a drawn time must come after the one drawn before it.
         low = regions.t_min[at] if step == 0 else np.maximum(regions.t_min[at], t[at - 1] + 1)
         t[at] = rng.integers(low, regions.t_max[at], endpoint=True)
     return Points(

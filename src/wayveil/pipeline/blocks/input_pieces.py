@@ -174,6 +174,8 @@ def read_pieces(want: InputPlan, *, seed: int, scratch: Path, engine: Engine) ->
     engine.progress("scattering rows")
     spans = open_spans(spec.path, kind, options, rows=want.rows, scratch=scratch)
     check_groups(want.limit, spans.group_bytes)
+    # Rows are scattered by a keyed hash of the person, so that all rows of a person meet in one piece without sorting
+    # the file. The key comes from the seed, so that the same run scatters alike.
     n_pieces = max(1, -(-spans.rows // want.rows))
     raw = scratch / "raw"
     secret = int(np.random.SeedSequence(seed, spawn_key=(3,)).generate_state(1, np.uint64)[0] >> np.uint64(2))
@@ -183,11 +185,13 @@ def read_pieces(want: InputPlan, *, seed: int, scratch: Path, engine: Engine) ->
     )
     regroup = partial(scatter_group, spans, pieces=n_pieces, secret=secret, folder=raw, rows=want.rows)
     engine.map(regroup, range(len(groups_of(n_pieces))))
-    held = np.flatnonzero(np.sum(counts, axis=0)).tolist()
+    nonempty = np.flatnonzero(np.sum(counts, axis=0)).tolist()
     engine.progress("reading pieces")
-    files = engine.map(partial(gather_piece, spans, folder=raw), held)
+    files = engine.map(partial(gather_piece, spans, folder=raw), nonempty)
     frame = None
     if kind == "points":
+        # Degrees become metres by one projection for all pieces, which must fit all of them: so every piece is asked
+        # for its extent first.
         frame = _frame(spans.shown, engine.map(partial(_extent, spec, kind), files))
     if kind == "trips" and spec.places is None:
         engine.progress("places of trips")
@@ -231,6 +235,8 @@ def _extent(spec: InputSpec, kind: str, file: Path) -> tuple[FloatArray, FloatAr
     if not frame.degrees:
         return frame.crs == "" and could_be_degrees(*positions)
     lon, lat = frame.to_file(*positions)
+    # The outermost of each degree are enough to find the widest gap between longitudes, and with it whether data cross
+    # the date line.
     box = np.unique(np.floor(lon), return_inverse=True)[1]
     low = np.full(box.max() + 1, np.inf)
     high = np.full(box.max() + 1, -np.inf)
@@ -263,6 +269,7 @@ def _prepare_piece(
     look_ahead(loaded, want.steps, want.spec, want.limit)
     ready = prepare(loaded, want.steps, want.spec)
     data: Any = ready.data
+    # Nobody is in two pieces, so the number of the piece makes codes of people unique without any exchange.
     data = replace(data, owner=data.owner + (number << _PERSON_BITS))
     if data.shared == "taxonomy":  # each piece has one of its own
         save(data.taxonomy, _tree_file(scratch, number))

@@ -73,8 +73,8 @@ def _deal_block(job: Job, n_parts: int, number: int) -> None:
     """Deal the trajectories of a block out to parts at random; those without rows are published nowhere."""
     published: Any = job.store.load(f"made/{number}").data
     part = job.secret.rng("pieces", number).integers(0, n_parts, len(published))
-    held = np.diff(published.offsets) > 0
-    for one in np.unique(part[held]).tolist():
-        some = published.take(np.flatnonzero(held & (part == one)))
+    nonempty = np.diff(published.offsets) > 0
+    for one in np.unique(part[nonempty]).tolist():
+        some = published.take(np.flatnonzero(nonempty & (part == one)))
         job.store.save((some, some), f"parts/{one}/{number:06d}")
     job.store.save(published, f"published/{number}")

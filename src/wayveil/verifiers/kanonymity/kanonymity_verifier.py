@@ -96,6 +96,8 @@ def check_kanonymity(
         why_not = _misfit(published, boxes)
         if not why_not:
             judged = replace(boxes, owner=published.owner, owners=published.owners)
+    # With points that were drawn from boxes, the boxes are what people share, so these are judged, with the owners of
+    # the points; that the points lie inside is checked on top.
     judged_boxes = judged.as_boxes()
     if not why_not and judged_boxes is not None and original is not None:
         why_not = mismatch(judged_boxes, original)
@@ -147,14 +149,18 @@ class _Groups:
 
     @classmethod
     def of(cls, data: Boxes | Points) -> _Groups:
-        kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
-        spend(5_000 * len(kept))
-        code, first = same(data.offsets, columns_of(data), kept)
-        pairs, many = np.unique(np.stack([code, people_of(data)[kept]], axis=1), axis=0, return_counts=True)
+        nonempty = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
+        spend(5_000 * len(nonempty))
+        # Equal means equal in every published number. A hash would be faster, but two sequences with one hash would
+        # make a group look larger than it is, and the verdict better.
+        code, first = same(data.offsets, columns_of(data), nonempty)
+        pairs, many = np.unique(np.stack([code, people_of(data)[nonempty]], axis=1), axis=0, return_counts=True)
         most = np.zeros(len(first), np.int64)
+        # The most trajectories that one person has of each sequence: k people are not enough where one of them has
+        # nearly all.
         np.maximum.at(most, pairs[:, 0], many)
         everywhere = np.full(len(data), -1)
-        everywhere[kept] = code
+        everywhere[nonempty] = code
         return cls(
             first=first,
             people=np.bincount(pairs[:, 0], minlength=len(first)),
@@ -190,6 +196,8 @@ def _verdict(
         if boxes is not None:
             truth = None if original is None else contain(boxes, original)
             outside = None if drawn is None else beyond(boxes, drawn)
+        # In the order of how much they tell: too few people, then one who dominates, then boxes around where somebody
+        # never was, then points outside of their boxes. One witness is shown, the first of the worst kind.
         if rarest < claim.k:
             witness = _sequence(data, int(groups.first[groups.people.argmin()]), rarest) | {"breaks": "support"}
         elif exceeds(most, size, claim.owner_share):
@@ -244,6 +252,8 @@ def _untrue(data: Boxes, groups: _Groups, truth: Containment) -> dict[str, Any]:
     """Return a box that is not true: the earliest of the first sequence that has one."""
     wrong = np.flatnonzero(truth.wrong)
     trajectory = np.searchsorted(data.offsets, wrong, side="right") - 1
+    # By position in the sequence and code of the sequence, not by row: the same publication in another order of rows
+    # gives the same witness.
     place = wrong - data.offsets[trajectory]
     kind = truth.nowhere[wrong] * 2 + truth.again[wrong]
     box = int(wrong[np.lexsort((kind, place, groups.code[trajectory]))[0]])
