@@ -58,6 +58,7 @@ GIVEN: dict[str, list[dict[str, Any]]] = {
     "icba": [{"k": 2}],
     "prefix": [{"k": 2}],
     "cast": [{"c": "0.9", "m": 2}],
+    "counts": [{"k": 2}, {"k": 2, "margins": "yes"}, {"k": 2, "tally": "flows", "margins": "yes"}],
 }
 """What is asked of each method; every registered one must be here."""
 
