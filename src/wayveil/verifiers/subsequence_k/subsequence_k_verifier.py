@@ -16,10 +16,10 @@ from wayveil.model.claims.counting import exceeds, share_text
 from wayveil.model.data.ragged import BoolArray, IntArray, offsets_of, take, trajectory_of_row
 from wayveil.model.data.routes import Routes
 from wayveil.model.results import Verdict
+from wayveil.verifiers.common.connected_routes import Faults, not_judged_of_routes, refusal_of_routes, size_of_routes
 from wayveil.verifiers.common.driven_routes import Driven
 from wayveil.verifiers.common.inferred_routes import RouteGroups, exceed, inference_routes_of
 from wayveil.verifiers.common.step_budget import BudgetExceeded, StepBudget
-from wayveil.verifiers.strict_k.strict_k_verifier import Faults, not_judged_of_routes, refusal_of_routes, size_of_routes
 
 __all__ = ["WORK_LIMIT", "check_subsequence_k"]
 
