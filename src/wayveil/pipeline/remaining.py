@@ -175,7 +175,12 @@ def name_remedies(data: Data, steps: Iterable[Any], method: str) -> tuple[str, .
     """Return options that often leave more, for this kind of data and with what was done already."""
     done = {step.name for step in steps}
     remedies: list[str] = []
-    if data.kind == "visits":
+    if method == "counts":
+        if data.has_times():
+            remedies.append("a wider --every, such as 1d or all")
+        if "zones" not in done and data.kind in ("visits", "trips"):
+            remedies.append("--prepare 'zones cell=500 people=50'")
+    elif data.kind == "visits":
         if "fold" not in done and data.time_format != "integer":
             remedies.append("--prepare 'fold to=weekday-weekend part=4h'")
         elif not done & {"fold", "bucket"}:

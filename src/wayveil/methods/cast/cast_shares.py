@@ -85,6 +85,7 @@ class Shares:
         is_listed = np.isin(group, list(tables))
         for trajectory, number in zip(pool[is_listed].tolist(), group[is_listed].tolist(), strict=True):
             tables[number].add(int(owner[trajectory]), _secrets(secrets[trajectory]))
+        # Two passes: who did not fit into a small group may fit when others have joined it.
         for _ in range(2):
             for i in np.flatnonzero((places >= 0) & (seats < 0)).tolist():
                 who = int(owner[riders[i]])
@@ -152,6 +153,8 @@ class Shares:
         fullest = -1
         by_place: dict[int, dict[int, list[int]]] = {place: defaultdict(list) for place in nodes}
         for who, i in members:
+            # A stop at an inner node may have been at any place below it, so it counts for all of those that occur: in
+            # preorder a range of the sorted nodes.
             reached = {
                 place
                 for node in secrets[i]
@@ -161,6 +164,7 @@ class Shares:
                 by_place[place][who].append(i)
         for place, of_place in by_place.items():
             trips = sum(map(len, of_place.values()))
+            # Both ways of counting, and the worse of them decides which place is mended first.
             share = max(Fraction(len(of_place), people), Fraction(trips, len(members)))
             if share > max(worst, c):
                 worst = share
