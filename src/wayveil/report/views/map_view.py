@@ -83,8 +83,14 @@ def map_view(
     extent = _extent(found, [part for _, _, part in strokes])
     step = max(extent[2] - extent[0], extent[3] - extent[1], 1e-3) / _STEPS
     frame = Frame(x=extent[0], y=extent[1], step=step)
-    layers: list[MapLayer] = [layer_of(part, frame, name=name, raw=raw) for name, raw, part in strokes]
-    marks, slices, finding = (None, [], "") if found is None else _tell(found, before, after, frame, published)
+    times = slices_of(before, after)
+    layers: list[MapLayer] = [
+        layer_of(part, frame, name=name, raw=raw, slices=None if times is None else times.before if raw else times.after)
+        for name, raw, part in strokes
+    ]
+    marks, slices, finding = (None, [], "") if found is None else _tell(found, before, after, frame, published, times)
+    if marks is None and times is not None:
+        slices = [MapSlice(label=label, marks=[], raw=[], published=[]) for label in times.labels]
     return MapData(
         title="Where people are",
         finding=finding,
@@ -119,7 +125,7 @@ def _located(data: Any) -> bool:
 
 
 def _tell(
-    found: _Counted, before: Data, after: Data, frame: Frame, published: bool
+    found: _Counted, before: Data, after: Data, frame: Frame, published: bool, slices: Slices | None
 ) -> tuple[MapMarks | None, list[MapSlice], str]:
     """Return the marks with anything to show, the slices of time, and the finding."""
     fewest = 0 if published else MIN_PEOPLE
@@ -147,7 +153,6 @@ def _tell(
         raw_people=[int(n) if v > 0 else None for n, v in zip(raw_people[kept], raw[kept], strict=True)],
         published_people=[int(n) if v > 0 else None for n, v in zip(made_people[kept], made[kept], strict=True)],
     )
-    slices = slices_of(before, after)
     told = [] if slices is None else _slices(found, slices, kept, totals, fewest)
     return marks, told, _finding(raw[kept], made[kept], found.what)
 
