@@ -1,6 +1,6 @@
 """What c-safety of visited places costs: Figures 4 to 16 of Monreale et al. (2011), on made-up trips and on check-ins.
 
-    python benchmarks/studies/study_cast.py             all cells; tables go to the work folder, plots to docs/studies
+    python benchmarks/studies/study_cast.py             all cells; tables to the work folder, plots to the docs
     python benchmarks/studies/study_cast.py --small     few cells on small data, printed only
 
 The data: the presets milano and pisa of `errands`, and the check-ins that recipes/foursquare_nyc.toml reads and
@@ -87,7 +87,7 @@ def main() -> None:
     beside = Path(__file__).resolve().parents[2] / "recipes" / "foursquare_nyc.toml"
     parser.add_argument("--recipe", type=Path, default=beside, help="the recipe of the check-ins")
     parser.add_argument("--work", type=Path, default=Path("study_cast"), help="folder of the finished cells")
-    parser.add_argument("--out", type=Path, default=Path("docs/studies"), help="folder of the plots")
+    parser.add_argument("--out", type=Path, default=Path("docs/research/studies"), help="folder of the plots")
     options = parser.parse_args()
     sets = ("small",) if options.small else PRESETS
     if load_recipe(options.recipe).input.path.exists() and not options.small:

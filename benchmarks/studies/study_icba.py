@@ -1,6 +1,6 @@
 """What strict k-anonymity of routes costs: Figures 8 to 19 of Gurung et al. (2014) on made-up trips.
 
-    python benchmarks/studies/study_icba.py --oldenburg FOLDER/OL    all cells; tables and plots go to docs/studies
+    python benchmarks/studies/study_icba.py --oldenburg FOLDER/OL    all cells; plots go to docs/research/studies
     python benchmarks/studies/study_icba.py                          the same without the map of Oldenburg
     python benchmarks/studies/study_icba.py --small                  few cells on small data, printed only
 
@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="few cells on small data, in under a minute")
     parser.add_argument("--oldenburg", default="", metavar="FOLDER/OL", help="the map without .cnode.txt, .cedge.txt")
     parser.add_argument("--work", type=Path, default=Path("study_icba"), help="folder of the finished cells")
-    parser.add_argument("--out", type=Path, default=Path("docs/studies"), help="folder of the plots")
+    parser.add_argument("--out", type=Path, default=Path("docs/research/studies"), help="folder of the plots")
     parser.add_argument("--minutes", type=float, default=1e9, help="start no cell after so many minutes")
     options = parser.parse_args()
     wanted = small_figures() if options.small else figures(bool(options.oldenburg))

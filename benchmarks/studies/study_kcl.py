@@ -1,6 +1,6 @@
 """What (K,C)_L-privacy costs: Figures 2, 3 and 4 of Chen et al. (2013) on made-up data of the same size.
 
-    python benchmarks/studies/study_kcl.py             all cells; tables and plots go to docs/studies
+    python benchmarks/studies/study_kcl.py             all cells; tables and plots go to docs/research/studies
     python benchmarks/studies/study_kcl.py --small     few cells on small data, printed only
 
 Four schemes: KCL-Local and KCL-Global with L=3; Trad-Local and Trad-Global with unbounded knowledge, which is
@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="few cells on small data, in under two minutes")
     parser.add_argument("--only", choices=[*SIZES], help="one workload")
     parser.add_argument("--work", type=Path, default=Path("study_kcl"), help="folder of the finished cells")
-    parser.add_argument("--out", type=Path, default=Path("docs/studies"), help="folder of the plots")
+    parser.add_argument("--out", type=Path, default=Path("docs/research/studies"), help="folder of the plots")
     parser.add_argument("--minutes", type=float, default=1e9, help="start no cell after so many minutes")
     options = parser.parse_args()
     axes, sizes = (SMALL, SMALL_SIZES) if options.small else (AXES, SIZES)

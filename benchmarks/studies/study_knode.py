@@ -4,7 +4,7 @@
     python benchmarks/studies/study_knode.py spread --network FOLDER/OL  the same number of classes in windows of 10 min
     python benchmarks/studies/study_knode.py trucks --trucks FOLDER/trucks.csv.gz  k = 2 to 8, by trajectory and truck
 
-Prints the tables of docs/studies/knode.md.  Every output is verified; one failed verdict ends the study.  Without
+Prints the tables of docs/research/studies/knode.md.  Every output is verified; a failed verdict ends it.  Without
 ``--network`` a network is generated; ``--small`` takes a tenth of the trajectories and few k.
 """
 

@@ -3,7 +3,7 @@
     python benchmarks/studies/study_lift.py --bikes FOLDER/JC-201601-citibike-tripdata.csv.gz
     python benchmarks/studies/study_lift.py --checkins FOLDER
 
-Prints the table of docs/methods/kcl.md.  Every visit has a fine form (a station and an hour; a kind of place and four
+Prints the table of docs/research/methods/kcl.md.  A visit has a fine form (a station, an hour; a kind of place, four
 hours) and a coarse one that covers it (a square kilometre and four hours; the family of the kind).  Three ways are
 compared with the same k and l: the fine visits alone, the coarse ones for everybody, and a mixture: what `kcl` takes
 out of the fine ones becomes coarse, and `kcl` runs on both.  A visit keeps 1 - log(fine ones that it covers) / log(all

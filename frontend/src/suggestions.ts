@@ -1,4 +1,4 @@
-/** Where to begin: values for parameters without a default, as docs/choosing.md gives them. */
+/** Where to begin: values for parameters without a default, as docs/publish/choosing.md gives them. */
 export const suggestions: Record<string, Record<string, string>> = {
   kcl: { k: "10", l: "2", c: "0.5" },
   nwa: { delta: "0" },

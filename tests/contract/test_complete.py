@@ -32,14 +32,14 @@ def needed() -> list[str]:
         lower = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         found += [f"src/wayveil/verifiers/{lower}/{lower}_verifier.py",
                   f"tests/verifiers/{lower}/test_{lower}_verifier.py",
-                  f"docs/guarantees/{lower}.md"]  # fmt: skip
-    for folder, registry in (("attacks", ATTACKS), ("metrics", METRICS)):
+                  f"docs/research/guarantees/{lower}.md"]  # fmt: skip
+    for registry in (ATTACKS, METRICS):
         for name, cls in registry.items():
             module = Path(inspect.getfile(cls)).relative_to(SOURCE)
             # A module with several metrics has a folder of tests, one file each.
             one = f"tests/{module.parent}/test_{module.name}"
             several = f"tests/{module.with_suffix('')}/test_{name}.py"
-            found += [several if (ROOT / several).exists() else one, f"docs/{folder}/{name}.md"]
+            found += [several if (ROOT / several).exists() else one]
     for name in WORKLOADS:
         found += [f"src/wayveil/workloads/{name}.py"]
     for cls in STEPS.values():
@@ -53,6 +53,30 @@ def test_what_belongs_to_a_name_exists(path: str) -> None:
     assert (ROOT / path).exists()
     if (ROOT / path).is_dir():
         assert any((ROOT / path).iterdir())
+
+
+@pytest.mark.parametrize("name", [*ATTACKS, *METRICS])
+def test_an_attack_or_metric_has_a_section_with_its_parameters(name: str) -> None:
+    """One page per topic: ``## NAME`` or ``### NAME`` on exactly one page of docs/attacks or docs/metrics."""
+    folder, cls = ("attacks", ATTACKS[name]) if name in ATTACKS else ("metrics", METRICS[name])
+    texts = [page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs" / folder).glob("*.md"))]
+    sections = [
+        found for text in texts for found in re.findall(rf"^#{{2,3}} {name}\n(.*?)(?=^##|\Z)", text, re.M | re.S)
+    ]
+    assert len(sections) == 1, f"a page of docs/{folder} needs one section headed '## {name}'"
+    for row in parameter_rows(cls):
+        assert row in sections[0]
+
+
+def parameter_rows(cls: type) -> list[str]:
+    """Return the rows of the table of parameters, as pages show them."""
+    rows = []
+    for p in parameters_of(cls):
+        given = plain(p.default)
+        default = "required" if p.required else given if given or given == 0 else "none"
+        span = p.range.replace("|", "\\|")
+        rows.append(f"| `{p.name}` | {span} | {default} | {p.help} |")
+    return rows
 
 
 @pytest.mark.parametrize("registry", [METHODS, ATTACKS, METRICS, WORKLOADS, STEPS], ids=lambda r: ",".join(r))
@@ -70,11 +94,7 @@ def test_the_readme_names_the_method(name: str) -> None:
 @pytest.mark.parametrize("name", METHODS)
 def test_the_page_of_a_method_has_its_parameters(name: str) -> None:
     page = (ROOT / "docs" / "methods" / f"{name}.md").read_text(encoding="utf-8")
-    for p in parameters_of(METHODS[name]):
-        given = plain(p.default)
-        default = "required" if p.required else given if given or given == 0 else "none"
-        span = p.range.replace("|", "\\|")
-        assert f"| `{p.name}` | {span} | {default} | {p.help} |" in page
+    assert [row for row in parameter_rows(METHODS[name]) if row not in page] == []
 
 
 def test_continuous_integration_runs_the_second_command_of_the_readme() -> None:

@@ -20,8 +20,9 @@ import wayveil
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
-TUTORIALS = [page for page in sorted((DOCS / "tutorials").glob("*.md")) if "```python" in page.read_text("utf-8")]
+NOTEBOOKS = sorted((DOCS / "research" / "notebooks").glob("*.ipynb"))
+SHOWN = [DOCS / "research" / "own-method.md"]
+"""Pages whose Python code is run as it stands."""
 TOOLS = Path(sys.executable).parent
 MACHINE = re.compile(r"/(?:home|root|tmp|work|Users)/|site-packages")
 
@@ -49,8 +50,16 @@ def source(cell: dict[str, Any]) -> str:
 
 
 def test_the_api_reference_is_up_to_date() -> None:
-    written = (DOCS / "api.md").read_text(encoding="utf-8")
+    written = (DOCS / "research" / "api.md").read_text(encoding="utf-8")
     assert written == script("api-reference").text(), "run  .venv/bin/python scripts/api-reference"
+
+
+def test_pages_show_the_promises_and_parameters_of_the_code() -> None:
+    tables = script("doc-tables")
+    assert [page.name for page, _ in tables.stale()] == [], "run  .venv/bin/python scripts/doc-tables"
+    shown = {(kind, name) for page in DOCS.rglob("*.md") for _, kind, name, _ in tables.BLOCK.findall(page.read_text())}
+    assert {name for kind, name in shown if kind == "promise"} == set(wayveil.METHODS)
+    assert {name for kind, name in shown if kind == "parameters"} >= set(wayveil.METHODS)
 
 
 def test_the_types_of_the_page_are_those_of_the_results() -> None:
@@ -69,7 +78,7 @@ def test_the_page_and_what_draws_are_within_their_budget() -> None:
 
 
 def test_the_api_reference_has_every_public_name() -> None:
-    page = (DOCS / "api.md").read_text(encoding="utf-8")
+    page = (DOCS / "research" / "api.md").read_text(encoding="utf-8")
     assert [name for name in wayveil.__all__ if name != "__version__" and f"### `{name}`\n" not in page] == []
 
 
@@ -103,7 +112,7 @@ def test_the_site_has_no_link_that_leads_nowhere(tmp_path: Path) -> None:
 @pytest.mark.skipif(not (TOOLS / "zensical").exists(), reason="the extra `docs` is not installed")
 def test_the_site_is_built(tmp_path: Path) -> None:
     assert script("docs").build(tmp_path, TOOLS) == []
-    assert (tmp_path / "build" / "site" / "tutorials" / "fleet.html").exists()
+    assert (tmp_path / "build" / "site" / "publish" / "gps.html").exists()
 
 
 def test_broken_links_and_missing_pages_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,13 +150,15 @@ def test_what_a_page_would_load_from_elsewhere_is_found(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(
         '<link rel="stylesheet" href="here.css"><link rel="canonical" href="https://a.b/">'
         '<link rel="stylesheet" href="https://a.b/x.css"><script src="//a.b/x.js"></script>'
-        '<img src="data:image/png;base64,AA"><a href="https://a.b/">out</a><a href="gone.html#x">gone</a>',
+        '<img src="data:image/png;base64,AA"><a href="https://a.b/">out</a><a href="gone.html#x">gone</a>'
+        '<h2 id="here">Here</h2><a href="#here">h</a><a href="page.html#lost">l</a><a href="here.css#any">a</a>',
         encoding="utf-8",
     )
     assert script("docs").faults_of(tmp_path) == [
         "page.html would load https://a.b/x.css",
         "page.html would load //a.b/x.js",
         "page.html links to gone.html#x, which is not there",
+        "page.html links to page.html#lost, and the page has no such heading",
     ]
 
 
@@ -172,12 +183,12 @@ def test_the_code_of_a_notebook_runs(notebook: Path, tmp_path: Path, monkeypatch
     run([source(cell) for cell in cells(notebook, "code")], tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize("page", TUTORIALS, ids=lambda path: path.stem)
-def test_the_code_of_a_tutorial_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", SHOWN, ids=lambda path: path.stem)
+def test_the_python_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = dict(wayveil.METHODS)
     try:
         run(re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL), tmp_path, monkeypatch)
-    finally:  # a tutorial may register a method of its own
+    finally:  # a page may register a method of its own
         wayveil.METHODS.clear()
         wayveil.METHODS.update(before)
 
@@ -200,7 +211,7 @@ def test_the_glossary_defines_each_word_once() -> None:
     assert {"span", "piece", "block", "part", "share", "slice", "class", "group"} <= set(words)
 
 
-@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["docs/research/architecture.md", "CONTRIBUTING.md"])
 def test_every_path_that_is_named_exists(page: str) -> None:
     """Files and folders in backticks are below the root, the source, a package of it, or a folder of a package."""
     named = re.findall(r"`([\w./-]+(?:\.py|/))`", (ROOT / page).read_text(encoding="utf-8"))
@@ -230,6 +241,6 @@ def test_the_hostile_script_runs_all_that_forge_or_kill() -> None:
 
 
 def test_every_package_is_in_the_tree_of_the_architecture() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "research" / "architecture.md").read_text(encoding="utf-8")
     packages = {path.parent.name for path in (ROOT / "src" / "wayveil").glob("*/__init__.py")}
     assert {name for name in packages if f"| `{name}/` |" not in text} == set()

@@ -1,4 +1,4 @@
-"""What an attacker can work out, by trying every possibility: written from the pages of docs/guarantees alone.
+"""What an attacker can work out, by trying every possibility: written from the pages of docs/research/guarantees alone.
 
 Each function takes plain lists and says how a publication breaks its promise, or "".  Nothing is clever here:
 candidates are those of all permutations, parts of routes are all subsets of positions, ways to hand out trajectories

@@ -74,7 +74,7 @@ def test_the_recipe_of_the_page_on_habits_runs(tmp_path: Path, monkeypatch: pyte
     """Kernels are rehearsed on next to nothing, which need not fit what a recipe asks of the real data."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(code_cache, "_folder", [])
-    page = (Path(__file__).parents[2] / "docs" / "attacks" / "lbqid.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "attacks" / "positions.md").read_text(encoding="utf-8")
     asked = tomllib.loads(re.search(r"```toml\n(.*?)```", page, re.DOTALL)[1])
     outcome = run(tmp_path, degrees=True, method={"name": "tga", "k": K}, **asked)
     assert [raw.name for raw, _ in outcome.attacks] == ["lbqid"]

@@ -1,6 +1,6 @@
 """From verdicts on the parts of a publication to one on their union, and when this is allowed.
 
-That the union keeps a claim whose parts keep it is proved, claim by claim, in ``docs/guarantees/parts.md``.  In short:
+That the union keeps a claim whose parts keep it is proved, claim by claim, in ``docs/research/proofs.md``.  In short:
 a crowd that is large enough in a part is as large in the union, whoever else is there.  Shares of a crowd are another
 matter: somebody who is in two parts counts twice in the parts and once in the union.
 """

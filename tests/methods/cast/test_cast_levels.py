@@ -14,7 +14,7 @@ from wayveil.engines import LocalEngine
 from wayveil.methods.cast.cast import Cast
 from wayveil.model import Stops, Taxonomy
 
-PAGE = Path(__file__).parents[3] / "docs" / "methods" / "cast.md"
+PAGE = Path(__file__).parents[3] / "docs" / "research" / "methods" / "cast.md"
 
 
 def cost_of(data: Stops, m: int, distance: str) -> float:

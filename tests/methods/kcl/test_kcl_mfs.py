@@ -144,7 +144,7 @@ def test_a_sequence_can_be_spared_at_the_price_of_visits() -> None:
 
 
 def test_the_score_of_the_paper_can_lose_what_it_should_spare() -> None:
-    # docs/flaws.md: out of all records a1 removes three threats for one sequence, 3/2; out of one, one for none, 1
+    # See docs/research/flaws.md: of all records a1 removes three threats for one sequence, 3/2; of one, one, 1
     texts = ["a1 b2", "a1 c3", "a1 d4", "a1", "a1", "a1", "b2", "c3", "d4"]
     data = Visits.from_records([[(v[0], int(v[1:])) for v in text.split()] for text in texts])
     made = run(data, k=2, l=2, min_support=3, restore="no")

@@ -63,7 +63,7 @@ class NoisySightings(OnPositions):
     the mean says whether places depend on where people were.  `member_success_at_least` is a bound of its expectation
     from below, and is too large once in a million publications at most.  It is Hoeffding's, over sets of look-alikes:
     given all published trajectories, chance only deals those of a disc to its people, in each disc by itself, and what
-    the attacker picks is fixed.  See ``docs/attacks/noisy_sightings.md``.
+    the attacker picks is fixed.  See ``docs/attacks/positions.md``.
 
     References
     ----------

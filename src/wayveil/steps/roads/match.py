@@ -99,7 +99,7 @@ class Match(Step):
     2`` over points and ``|way - straight line| / beta`` over pairs of consecutive points, by Viterbi's algorithm.  The
     way is the shortest on the directed network, without turns that the network does not allow.  For each position the
     64 nearest roads are tried.  Lengths are those of the drawn roads, in the frame of the points.  It departs from the
-    paper in six ways, which `docs/studies/match.md` measures:
+    paper in six ways, which `docs/research/studies/match.md` measures:
 
     - The paper drops points within ``2 * noise`` of the last one used; here points within ``4 * noise`` of the first of
       them are one position, their mean.  A mean of n points counts n times, at most nine.

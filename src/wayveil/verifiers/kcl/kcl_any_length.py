@@ -1,6 +1,6 @@
 """(K,C)-privacy for sequences of any length, without listing them: whole trajectories, then branch and bound.
 
-Why this suffices is proved in ``docs/guarantees/kcl.md``.  In short:
+Why this suffices is proved in ``docs/research/guarantees/kcl.md``.  In short:
 
 - Whoever owns a trajectory that contains q owns one that contains every part of q, so the smallest support is that of
   a whole trajectory.
