@@ -629,12 +629,12 @@ def run_recipe(recipe: Recipe, files: list[Path], folder: Path, *, seed: int) ->
     return results
 
 
-def test_a_recipe_with_several_settings_becomes_runs_that_are_compared(
-    link: str, browser: Any, tmp_path: Path
-) -> None:
+def test_a_recipe_with_several_settings_becomes_runs_that_are_compared(link: str, browser: Any, tmp_path: Path) -> None:
     text = next(one for one in RECIPES if one.stem == "compare_demo").read_text()
     recipe = tmp_path / "compare.toml"
-    recipe.write_text(text.replace("k = [2, 5, 10]\nl = [1, 2, 3]", "k = [2, 5]\nl = [1]").replace("k = [5, 10, 20]", "k = [5]"))
+    recipe.write_text(
+        text.replace("k = [2, 5, 10]\nl = [1, 2, 3]", "k = [2, 5]\nl = [1]").replace("k = [5, 10, 20]", "k = [5]")
+    )
     with Opened(browser, link) as opened:
         repeat(opened, recipe, recipe_files(recipe, tmp_path))
         opened.wait("frontier").locator("svg.plot").wait_for()

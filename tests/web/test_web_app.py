@@ -235,7 +235,10 @@ def test_a_run_is_expected_to_take_as_long_as_the_last_of_its_method(box: Any) -
     assert box.runs.full(asked)["expected"] is None
     done = add("a", 100, state="done")
     told = box.client().get(f"/api/runs/{asked}").json()["expected"]
-    assert told == {"steps": [{"step": "verify", "seconds": 6.0}, {"step": "attack", "seconds": 9.0}], "same_file": False}
+    assert told == {
+        "steps": [{"step": "verify", "seconds": 6.0}, {"step": "attack", "seconds": 9.0}],
+        "same_file": False,
+    }
     add("b", 300, state="done")
     told = box.runs.full(asked)["expected"]
     assert (told["same_file"], [one["seconds"] for one in told["steps"]]) == (True, [2.0, 3.0])

@@ -92,7 +92,7 @@ class MapMarks(_Part):
     """What is counted on a map: square cells, roads, places or zones, with values and people before and after.
 
     Cells and roads go from (x, y) to (x2, y2), in whole steps from the origin; places are at (x, y).  Zones have an
-    outline each, in `outlines`, and their middle is at (x, y).  Of the raw data, null stands for fewer than five people.
+    outline each, in `outlines`, and their middle is at (x, y).  Of the raw data, null is fewer than five people.
     """
 
     kind: Literal["cells", "roads", "places", "zones"]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 __all__ = ["COMMAND", "LookWorker", "WorkerDied", "WorkerTooSlow"]
@@ -50,7 +51,8 @@ class LookWorker:
         timer.daemon = True
         timer.start()
         try:
-            assert process.stdin is not None and process.stdout is not None
+            assert process.stdin is not None
+            assert process.stdout is not None
             process.stdin.write(request.replace("\n", " ") + "\n")
             process.stdin.flush()
             answer = json.loads(process.stdout.readline())
@@ -74,10 +76,8 @@ class LookWorker:
         process.kill()
         for stream in (process.stdin, process.stdout):
             if stream is not None:
-                try:
+                with suppress(OSError):  # what was not sent any more
                     stream.close()
-                except OSError:
-                    pass  # what was not sent any more
         process.wait()
 
     def __del__(self) -> None:

@@ -68,8 +68,14 @@ def _run(content: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
         "seed": content.get("seed"),
         **{key: content[key] for key in _MEASURED if key in content},
     }
-    notes = [f"{key!r} is left out: this server decides where a run takes place." for key in _ELSEWHERE if key in content]
-    notes += [f"{key!r} of [output] is left out: it is for the command line." for key in output if key not in (*_OUTPUT, "path", "overwrite")]
+    notes = [
+        f"{key!r} is left out: this server decides where a run takes place." for key in _ELSEWHERE if key in content
+    ]
+    notes += [
+        f"{key!r} of [output] is left out: it is for the command line."
+        for key in output
+        if key not in (*_OUTPUT, "path", "overwrite")
+    ]
     return [{"title": str(content.get("title", "")), "recipe": recipe}], notes
 
 

@@ -41,9 +41,9 @@ _LONGEST = 200
 class Request:
     """A run that can be queued.
 
-    `file_bytes` is the size of the data; `uploads` are the ids of files by the key of the recipe's [input]; `names` what they are called; `text` is the
-    recipe as TOML, with the names only; `content` is what a risk is made of, or how to search for settings; `claim` is
-    the promise in words.
+    `file_bytes` is the size of the data.  `uploads` are the ids of files by the key of the recipe's [input], `names`
+    what they are called.  `text` is the recipe as TOML, with the names only; `content` is what a risk is made of, or
+    how to search for settings; `claim` is the promise in words.
     """
 
     what: str

@@ -260,7 +260,7 @@ class _Api:
         return _download(self._report(request), "report.html", "text/html; charset=utf-8")
 
     def report_frame(self, request: Request) -> Response:
-        """Answer with the report to be shown inside of the page: its own policy, and nothing of this server's rights."""
+        """Answer with the report, to be shown inside of the page: with its own policy, and no right of the page."""
         text = self._report(request).read_text(encoding="utf-8")
         policy = _POLICY.search(text)
         if policy is None:

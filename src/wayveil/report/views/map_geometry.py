@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,10 +18,12 @@ __all__ = [
     "MOST_LINES",
     "MOST_VERTICES",
     "Frame",
+    "Ring",
     "Strokes",
     "evenly",
     "layer_of",
     "network_lines",
+    "ring_lines",
     "strokes_of",
 ]
 
@@ -33,6 +35,10 @@ MOST_VERTICES = 150_000
 _MOST_ROADS = 20_000  # of the network, below the routes
 _MOST_BOXES = 16  # of one sequence; more would cover each other
 _TOLERANCE = 2.0  # steps of the frame: less than a pixel of a map that fills a screen
+
+
+Ring = tuple[FloatArray, FloatArray]
+"""The corners of an outline, the first once more at its end: x and y."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +116,13 @@ def network_lines(network: RoadNetwork | None, frame: Frame) -> MapLines | None:
     nodes = np.stack([network.from_node[few], network.to_node[few]], axis=1).ravel()
     x, y = frame.place(network.node_x[nodes], network.node_y[nodes])
     return _lines(np.arange(len(few) + 1) * 2, x, y)
+
+
+def ring_lines(rings: Sequence[Ring], frame: Frame) -> MapLines:
+    """Return outlines as lines that end where they begin."""
+    placed = [frame.place(x, y) for x, y in rings]
+    offsets = offsets_of(np.array([len(x) for x, _ in placed], np.int64))
+    return _lines(offsets, *(np.concatenate([ring[axis] for ring in placed]) for axis in (0, 1)))
 
 
 def _lines(offsets: IntArray, x: IntArray, y: IntArray) -> MapLines:

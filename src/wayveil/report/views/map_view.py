@@ -6,7 +6,7 @@ of time; trajectories of it are told only where the data owner asked for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajector
 from wayveil.report.results_schema import MapData, MapLayer, MapMarks, MapSlice
 from wayveil.report.suppression import MIN_PEOPLE, count_people_by_code
 from wayveil.report.text.number_format import format_percent
-from wayveil.report.views.map_geometry import Frame, layer_of, network_lines, strokes_of
+from wayveil.report.views.map_geometry import Frame, Ring, layer_of, network_lines, ring_lines, strokes_of
 from wayveil.report.views.time_slices import Slices, slices_of
 
 __all__ = ["map_view"]
@@ -55,10 +55,17 @@ class _Counted:
     what: str
     below: str
     percent: bool
+    rings: tuple[Ring, ...] = ()
 
 
 def map_view(
-    before: Any, after: Any, *, names: tuple[str, str], with_raw: bool = False, published: bool = True
+    before: Any,
+    after: Any,
+    *,
+    names: tuple[str, str],
+    with_raw: bool = False,
+    published: bool = True,
+    zones: Mapping[str, Ring] | None = None,
 ) -> MapData | None:
     """Return the map of two data, under these names; None where it is not known where things are.
 
@@ -70,8 +77,10 @@ def map_view(
         Whether whoever sees the report may see trajectories of people.
     published : bool
         Whether `after` kept its promise.  If not, it is treated like the original.
+    zones : mapping, optional
+        Where places are that are zones: the corners of their outlines, in metres of a plane.
     """
-    found = _counted(before, after, names)
+    found = _counted(before, after, names, zones or {})
     network = getattr(before, "network", None)
     chosen: list[tuple[str, Any, bool]] = [(names[0], before, True)] if with_raw else []
     if published or with_raw:
@@ -85,7 +94,9 @@ def map_view(
     frame = Frame(x=extent[0], y=extent[1], step=step)
     times = slices_of(before, after)
     layers: list[MapLayer] = [
-        layer_of(part, frame, name=name, raw=raw, slices=None if times is None else times.before if raw else times.after)
+        layer_of(
+            part, frame, name=name, raw=raw, slices=None if times is None else times.before if raw else times.after
+        )
         for name, raw, part in strokes
     ]
     marks, slices, finding = (None, [], "") if found is None else _tell(found, before, after, frame, published, times)
@@ -108,9 +119,11 @@ def map_view(
     )
 
 
-def _counted(before: Any, after: Any, names: tuple[str, str]) -> _Counted | None:
+def _counted(before: Any, after: Any, names: tuple[str, str], zones: Mapping[str, Ring]) -> _Counted | None:
     if before.n_rows == 0:
         return None
+    if zones and before.name_word == after.name_word == "places" and len(before.places().code) == before.n_rows:
+        return _zones(before, after, names, zones)
     if before.name_word == after.name_word == "roads":
         return _roads(before, after, names)
     if before.coordinates and after.coordinates and before.positions() is not None:
@@ -152,6 +165,7 @@ def _tell(
         published=_values(made[kept] / totals[1]),
         raw_people=[int(n) if v > 0 else None for n, v in zip(raw_people[kept], raw[kept], strict=True)],
         published_people=[int(n) if v > 0 else None for n, v in zip(made_people[kept], made[kept], strict=True)],
+        outlines=ring_lines([found.rings[i] for i in kept.tolist()], frame) if found.rings else None,
     )
     told = [] if slices is None else _slices(found, slices, kept, totals, fewest)
     return marks, told, _finding(raw[kept], made[kept], found.what)
@@ -211,6 +225,9 @@ def _extent(found: _Counted | None, strokes: list[Any]) -> tuple[float, float, f
     """Return the corners of what is seen at first; a few far points must not make all others small."""
     xs = [] if found is None else [found.x, found.x2]
     ys = [] if found is None else [found.y, found.y2]
+    if found is not None and found.rings:
+        xs = [ring[0] for ring in found.rings]
+        ys = [ring[1] for ring in found.rings]
     if found is None:
         xs += [part.x for part in strokes]
         ys += [part.y for part in strokes]
@@ -370,6 +387,34 @@ def _places(before: Any, after: Any, names: tuple[str, str]) -> _Counted:
         below=f"Visits per place: the larger the circle, the more. Places of the {names[0]} with fewer than "
         f"{MIN_PEOPLE} people are left out.",
         percent=False,
+    )
+
+
+def _zones(before: Any, after: Any, names: tuple[str, str], zones: Mapping[str, Ring]) -> _Counted:
+    """Return how many visits each zone has; zones without an outline are not drawn."""
+    known = tuple(zones)
+    number = {name: i for i, name in enumerate(known)}
+    code, made = (
+        np.array([number.get(name, -1) for name in data.places().names], np.int64)[data.places().code]
+        for data in (before, after)
+    )
+    made_owner = after.owner[after.places().trajectory]
+    x, y = (np.array([(ring[axis].min() + ring[axis].max()) / 2 for ring in zones.values()]) for axis in (0, 1))
+    return _Counted(
+        kind="zones",
+        labels=known,
+        x=x,
+        y=y,
+        x2=x,
+        y2=y,
+        code=code,
+        owner=before.owner[before.places().trajectory],
+        count=lambda rows: np.bincount(made[rows & (made >= 0)], minlength=len(known)).astype(np.float64),
+        people=lambda rows: count_people_by_code(made[rows & (made >= 0)], made_owner[rows & (made >= 0)], len(known)),
+        what="visits",
+        below=f"Visits per zone. Zones of the {names[0]} with fewer than {MIN_PEOPLE} people are left out.",
+        percent=False,
+        rings=tuple(zones.values()),
     )
 
 
