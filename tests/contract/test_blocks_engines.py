@@ -222,11 +222,16 @@ class FaultyWorkers:
         self.stages: list[str] = []
 
     def map(self, function: Any, items: Any) -> list[Any]:
-        stage = getattr(function, "args", (function,))
-        name = next((f.func.__name__ for f in (function, *stage) if hasattr(f, "func")), "")
-        inner = [f.func.__name__ for f in stage if hasattr(f, "func")]
-        self.stages += [name, *inner]
-        return [self.spoil(" ".join([name, *inner]), item, function(item)) for item in items]
+        stage = " ".join(named_functions(function))
+        self.stages.append(stage)
+        return [self.spoil(stage, item, function(item)) for item in items]
+
+
+def named_functions(function: Any) -> list[str]:
+    """Return the names of what a partial function calls, and of the partial functions among its arguments."""
+    if not hasattr(function, "func"):
+        return []
+    return [function.func.__name__, *(name for argument in function.args for name in named_functions(argument))]
 
 
 @pytest.mark.parametrize(("name", "key"), [("nwa", "times"), ("kcl", "whole"), ("cast", "length"), ("tga", "place")])
@@ -245,7 +250,7 @@ def test_a_file_that_is_not_what_a_worker_read_back_is_not_published(
     """With `both`, file and hash agree: only reading the file again shows that it is not what would be judged."""
 
     def spoil(stage: str, item: Any, result: Any) -> Any:
-        if "write_part" not in stage or item.number != 0:
+        if "write_part" not in stage or item[1].number != 0:
             return result
         folder = next(tmp_path.glob("out/.staging-*")) / "public"
         file = next(path for path in folder.rglob("published-00001.csv"))

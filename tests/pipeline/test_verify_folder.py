@@ -376,6 +376,63 @@ def test_numbers_by_owner_are_no_more_than_those_by_trajectory(owned: Path) -> N
 
 
 @pytest.mark.parametrize(
+    "measured",
+    [
+        {"visits": 10**6},
+        {"trajectories": 1},
+        {"min_support": 0},
+        {"max_owner_share": 0.99, "max_owner_share_exact": "99/100"},
+        {"max_owner_share": 0.01},
+        {"max_owner_share_exact": "1/100"},
+        {"max_confidence": 0.75, "max_confidence_exact": "3/4"},
+        {"max_confidence": -0.5},
+        {"sequences": -1},
+    ],
+)
+def test_numbers_by_owner_keep_the_promise_and_the_others_are_those_of_the_files(
+    owned: Path, measured: dict[str, Any]
+) -> None:
+    """People were counted when it was published, trajectories are counted now: that is no leave to say anything."""
+    change(owned / "public", lambda manifest: manifest["verdict"]["measured"].update(measured))
+    [failure] = verify_folder(owned).failures
+    assert failure.startswith("the manifest's verdict tells other numbers than the files: ")
+
+
+def publish_padded(folder: Path, owners: str) -> Path:
+    """Publish routes of three people each, filled up with dummies."""
+    (folder / "roads.csv").write_text("road,from_node,to_node\nAB,A,B\nBC,B,C\nCA,C,A\n")
+    header = "traj_id,user_id,seq,road" if owners == "given" else "traj_id,seq,road"
+    rows = [header]
+    for i, route in enumerate([("AB", "BC"), ("BC", "CA"), ("CA", "AB")] * 3):
+        for at, road in enumerate(route):
+            rows.append(f"t{i},{f'u{i},' if owners == 'given' else ''}{at},{road}")
+    (folder / "routes.csv").write_text("\n".join(rows) + "\n")
+    source = {"path": str(folder / "routes.csv"), "kind": "routes", "network": str(folder / "roads.csv")}
+    recipe = {
+        "input": source if owners == "given" else {**source, "owners": owners},
+        "method": {"name": "icba", "k": 4, "pad": "yes"},
+        "output": {"path": str(folder / "padded")},
+    }
+    publish(make_recipe(recipe), secret=Secret(b"7" * 16))
+    return folder / "padded"
+
+
+@pytest.mark.parametrize("owners", ["given", "each-trajectory"])
+def test_dummies_are_told_by_who_made_them(tmp_path: Path, owners: str) -> None:
+    padded = publish_padded(tmp_path, owners)
+    judgement = verify_folder(padded)
+    assert judgement.failures == ()
+    assert any(part.startswith("dummies: ") for part in judgement.not_judged)
+    said = json.loads((padded / "public" / "manifest.json").read_text())["verdict"]
+    assert said["counted"] == ("owners" if owners == "given" else "trajectories")
+    assert (said["measured"]["min_support"], said["measured"]["min_people"]) == (4, 3)
+    for people in (2, 5):  # half of k, and more than trajectories
+        change(padded / "public", lambda manifest, n=people: manifest["verdict"]["measured"].update(min_people=n))
+        [failure] = verify_folder(padded).failures
+        assert failure == "the manifest's verdict tells other numbers than the files: min_people"
+
+
+@pytest.mark.parametrize(
     "versions", [{"note": "1"}, {"wayveil": "alice is 01e9"}, {"python": "3.11." + "7" * 400}, {"numpy": ""}]
 )
 def test_versions_hide_nothing(public: Path, versions: dict[str, str]) -> None:

@@ -22,6 +22,7 @@ from wayveil.cli.options import (
     MaxRisk,
     Measure,
     MemoryLimit,
+    NoResume,
     Overwrite,
     Pdf,
     Prepare,
@@ -161,6 +162,7 @@ def run(
     sign_key: SignKey = None,
     pdf: Pdf = False,
     measure: Measure = None,
+    no_resume: NoResume = False,
     verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
@@ -176,7 +178,17 @@ def run(
         loaded = loaded.model_copy(update={"engine": engine})
     if measure is not None:
         loaded = loaded.model_copy(update={"measure": measure})
-    publish_recipe(loaded, scheduler, memory_limit, as_json, secret=secret, insecure=insecure, verbose=verbose, pdf=pdf)
+    publish_recipe(
+        loaded,
+        scheduler,
+        memory_limit,
+        as_json,
+        secret=secret,
+        insecure=insecure,
+        verbose=verbose,
+        pdf=pdf,
+        resume=not no_resume,
+    )
 
 
 @app.command("verify")

@@ -23,6 +23,7 @@ __all__ = [
     "MaxRisk",
     "Measure",
     "MemoryLimit",
+    "NoResume",
     "OutFile",
     "OutFolder",
     "Overwrite",
@@ -229,6 +230,9 @@ Seed = Annotated[
 SecretFile = Annotated[
     Path | None,
     typer.Option("--secret", metavar="FILE", help="secret.txt of an earlier run: repeat it to the byte."),
+]
+NoResume = Annotated[
+    bool, typer.Option("--no-resume", help="Start over, also where a run of the same recipe was killed in --out.")
 ]
 SignKey = Annotated[
     Path | None,

@@ -25,6 +25,7 @@ from wayveil.cli.options import (
     MaxRisk,
     Measure,
     MemoryLimit,
+    NoResume,
     OutFile,
     OutFolder,
     Overwrite,
@@ -79,6 +80,7 @@ def _publisher(method: str) -> Any:
         scheduler: Scheduler = None,
         insecure: InsecureScheduler = False,
         memory_limit: MemoryLimit = None,
+        no_resume: NoResume = False,
         verbose: Verbose = False,
         as_json: Json = False,
     ) -> None:
@@ -106,7 +108,15 @@ def _publisher(method: str) -> Any:
             }
         )
         publish_recipe(
-            recipe, scheduler, memory_limit, as_json, secret=secret, insecure=insecure, verbose=verbose, pdf=pdf
+            recipe,
+            scheduler,
+            memory_limit,
+            as_json,
+            secret=secret,
+            insecure=insecure,
+            verbose=verbose,
+            pdf=pdf,
+            resume=not no_resume,
         )
 
     return reads_table(publish)
@@ -122,6 +132,7 @@ def publish_recipe(
     insecure: bool = False,
     verbose: bool = False,
     pdf: bool = False,
+    resume: bool = True,
 ) -> None:
     """Publish what a recipe says, and show what came of it, also where the promise was not kept."""
     from wayveil.pipeline.blocks import memory
@@ -144,7 +155,7 @@ def publish_recipe(
             progress_bar() as progress,
             make_engine(name, progress, scheduler=address, workers=workers, insecure=insecure) as engine,
         ):
-            outcome = publish(recipe, engine=engine, secret=key)
+            outcome = publish(recipe, engine=engine, secret=key, resume=resume)
     except NotPublished as refusal:
         if refusal.outcome is None:
             raise

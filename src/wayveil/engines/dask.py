@@ -190,6 +190,11 @@ class DaskEngine:
                 f"There is no Dask scheduler at {address!r}, or it does not answer within {_CONNECT_S} s. Check the "
                 "address and that the cluster runs."
             ) from None
+        except AssertionError as error:
+            # Dask checks some of its settings by assertions, when it opens a connection.
+            raise UsageError(
+                f"Dask refuses its own configuration: {error}. Check the settings of distributed.comm."
+            ) from None
         started.callback(self._client.close)
         asked = _asked()
         first = self._client.submit(asked, pure=False)  # a cluster that grows on demand starts a worker for it

@@ -85,7 +85,9 @@ class Number:
     joined : str
         How values of several blocks become one.
     promised, keeps : str
-        Of verdicts: the parameter of the claim that bounds the value, and the side on which it must stay.
+        Of verdicts: the attribute of the claim that bounds the value, and the side on which it must stay.
+    of_people : bool
+        Of verdicts: whether the value depends on who owns which trajectory, so that who does not know it finds another.
     meaning : str
         One sentence that says how to read it; ``{people}`` stands for what was counted.
     exact, note : str
@@ -111,6 +113,7 @@ class Number:
     joined: Joined = "mean"
     promised: str = ""
     keeps: Literal["at least", "at most", ""] = ""
+    of_people: bool = False
     meaning: str = ""
     exact: str = ""
     note: str = ""
@@ -155,7 +158,8 @@ class Number:
             content["interval_text"] = self.interval_text
         for name in ("of", "better", "about", "statistic", "threshold", "keeps", "exact", "note"):
             value = getattr(self, name)
-            if value not in ("", None):
+            # Only what has a meaning is shown beside its bound.
+            if value not in ("", None) and (name != "keeps" or self.meaning):
                 content[name] = value
         return content
 

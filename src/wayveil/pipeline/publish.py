@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from wayveil.engines import LocalEngine
@@ -31,9 +32,10 @@ from wayveil.pipeline.blocks.block import (
     write_part,
 )
 from wayveil.pipeline.blocks.block_job import Job
-from wayveil.pipeline.blocks.block_source import Blocks, read_blocks
+from wayveil.pipeline.blocks.block_source import Blocks, fits_at_once, read_blocks
 from wayveil.pipeline.blocks.combine import score_blocks
 from wayveil.pipeline.blocks.part_dealer import Part, deal_blocks
+from wayveil.pipeline.blocks.resume import Journal, RunRecord, key_run
 from wayveil.pipeline.blocks.store import Disk
 from wayveil.pipeline.blocks.task_files import reporting_full_disks
 from wayveil.pipeline.compile import compile_kernels
@@ -42,7 +44,7 @@ from wayveil.pipeline.folder.manifest import boxes_name, published_name
 from wayveil.pipeline.folder.outlines import write_zone_outlines
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.folder.signing import load_signer
-from wayveil.pipeline.folder.staging import Workspace, open_workspace
+from wayveil.pipeline.folder.staging import Workspace, clear_folder, open_workspace
 from wayveil.pipeline.input import Prepared
 from wayveil.pipeline.judge import judge_parts
 from wayveil.pipeline.outcome import NotPublished, Outcome
@@ -59,12 +61,18 @@ __all__ = ["NotPublished", "Outcome", "publish"]
 
 _READING = ("input", "raw", "prepared", "renumbered", "owned", "taxonomies", "groups", "blocks")
 _PLANNING = ("numbered", "kept", "sequences")
-_JUDGING = ("parts", "written", "readback", "alike", "lost")
-"""What is on disk for reading, for planning and for judging, and may go when these are over."""
+_BLOCKS = "blocks-read"  # the value that says that reading is over
+_DEALING = ("parts", "published", "reconciled", "alike", "lost")
+"""What reading, planning and dealing leave on disk; that of the first two may go when blocks are made."""
 
 
 def publish(
-    recipe: Recipe, *, engine: Engine | None = None, source: Prepared | None = None, secret: Secret | None = None
+    recipe: Recipe,
+    *,
+    engine: Engine | None = None,
+    source: Prepared | None = None,
+    secret: Secret | None = None,
+    resume: bool = True,
 ) -> Outcome:
     """Publish what a recipe asks for, if it keeps its promise; NotPublished if it does not.
 
@@ -78,6 +86,9 @@ def publish(
         The data, prepared already; by default they are read and prepared as the recipe says.
     secret : Secret, optional
         That of an earlier run, to repeat it to the byte; a fresh one by default.
+    resume : bool
+        Whether to go on with a run of the same recipe, input and version that was killed in this output folder, where
+        it had several blocks.  Its seed and secret are taken over, so the bytes are those that it would have published.
 
     Guarantee
     ---------
@@ -94,15 +105,26 @@ def publish(
     if recipe.output.sign_key is not None:
         load_signer(recipe.output.sign_key)  # before any work is done that could not be signed
     engine = engine or LocalEngine()
-    secret = secret or Secret.fresh()
     clock = Clock(engine=engine)
-    seed = secrets.randbits(128) if recipe.seed is None else recipe.seed
     out = recipe.output.path
-    with open_workspace(out, overwrite=recipe.output.overwrite) as space, reporting_full_disks(out):
+    # Only blocks on disk outlive their process; whether there will be some, the recipe and the input say.
+    on_disk = source is None and recipe.blocks is not None and not fits_at_once(recipe.input, recipe.blocks.rows)
+    key = key_run(recipe) if on_disk else None
+
+    def can_resume(root: Path) -> bool:
+        record = RunRecord.read(root) if resume else None
+        return record is not None and record.key == key and secret in (None, record.secret)
+
+    with (
+        open_workspace(out, overwrite=recipe.output.overwrite, can_resume=can_resume) as space,
+        reporting_full_disks(out),
+    ):
+        seed, secret = _take_over(space, recipe, secret, key)
         # Each stage below reads what the one before left in the store, so that a stage of several blocks can run
-        # anywhere.
+        # anywhere, and a run that was killed goes on with the first that was not over.
         with clock("read and prepare"):
-            blocks = read_blocks(recipe, source, seed=seed, scratch=space.scratch, engine=engine)
+            blocks = _read(recipe, source, seed=seed, scratch=space.scratch, engine=engine)
+        journal = Journal(store=blocks.store)
         measuring = plan_measuring(recipe, blocks.rows)
         # What cannot be added over blocks is not even compiled.
         measured = measuring.with_metrics(countable(measuring.metrics)) if blocks.several else measuring
@@ -122,32 +144,39 @@ def publish(
         with clock("run the method"):
             here = LocalEngine(progress=engine.progress)
             # Only a method that decides over everybody plans; the others see one block at a time.
-            plan = recipe.method.plan(blocks, engine=engine, here=here) if together else None
-            made = _each(job, engine, partial(make_block, job, plan), range(len(blocks.names)))
+            plan = None
+            if together:
+                plan = journal.stage(
+                    "plan", lambda: recipe.method.plan(blocks, engine=engine, here=here), leaves=_PLANNING
+                )
+            made = _each(journal, "make", engine, partial(make_block, job, plan), range(len(blocks.names)))
             _free(job, (*_READING, *_PLANNING))
             numbers = [one.number for one in made if one.why is None]
-            parts = deal_blocks(job, blocks, numbers, planned=together, engine=engine)
+            parts = journal.stage(
+                "deal", lambda: deal_blocks(job, blocks, numbers, planned=together, engine=engine), leaves=_DEALING
+            )
             if not parts:
                 raise _nothing_made(recipe, made)
         with clock("write and read back"):
-            written = _each(job, engine, partial(write_part, job), parts)
+            written = _each(journal, "write", engine, partial(write_part, job), parts)
             _tidy(space)
         with clock("verify"):
             # Given here, by this process, on files that it hashes itself: a worker must not be able to vouch for its
-            # own work.
+            # own work.  Never taken over from a run that was killed.
             verdict = judge_parts(job, blocks, parts, [one.hashes for one in written], engine)
-            _free(job, _JUDGING)
         with clock("attack"):
-            played, attacks, left_out = _attack(job, blocks, numbers, together, engine)
+            played, attacks, left_out = _attack(job, journal, blocks, numbers, together, engine)
             # An attack of this run that breaks a sentence of the claim makes the verdict fail, whatever the verifier
             # said.
             verdict = confirm_protections(verdict, played, [after for _, after in attacks])
         with clock("measure"):
-            results = _each(job, engine, partial(count_block, job), made)
+            results = _each(journal, "count", engine, partial(count_block, job), made)
             scores = _score(job, measured.metrics, results, engine)
             # Pictures show the first block only; with one block that is everything.
             first = [number for number in numbers if number == 0]
-            pictures = _each(job, engine, partial(picture_block, job, verdict.holds), first)
+            pictures = _each(
+                journal, f"picture-{verdict.holds}", engine, partial(picture_block, job, verdict.holds), first
+            )
         hashes = _name_parts(space, recipe.output.format, parts, written)
         hashes |= write_zone_outlines(recipe, space.staged, hashes, blocks.example.kind)
         findings = Findings(
@@ -165,15 +194,45 @@ def publish(
         return finish(space, replace(make_account(job, blocks, findings, clock.seconds), usage=clock.usage))
 
 
-def _each(job: Job, engine: Engine, stage: Callable[[Engine, Any], Any], items: Iterable[Any]) -> list[Any]:
+def _take_over(space: Workspace, recipe: Recipe, secret: Secret | None, key: str | None) -> tuple[int, Secret]:
+    """Return the seed and the secret of this run: those of the killed one that it goes on with, or its own.
+
+    A run that could be gone on with leaves a record of them, before anything depends on them.
+    """
+    record = RunRecord.read(space.root) if space.is_resumed else None
+    if record is None:
+        seed = secrets.randbits(128) if recipe.seed is None else recipe.seed
+        record = RunRecord(key=key or "", seed=seed, secret=secret or Secret.fresh())
+        if key is not None:
+            record.write(space.root)
+    return record.seed, record.secret
+
+
+def _read(recipe: Recipe, source: Prepared | None, *, seed: int, scratch: Path, engine: Engine) -> Blocks:
+    """Read and prepare the input, unless the run that this one goes on with had ended that."""
+    store = Disk(folder=scratch)
+    if store.has(_BLOCKS):
+        blocks: Blocks = store.load(_BLOCKS)
+        engine.progress("going on with a run that was killed")
+        return blocks
+    clear_folder(scratch)  # half of what was read is of no use
+    blocks = read_blocks(recipe, source, seed=seed, scratch=scratch, engine=engine)
+    if blocks.several:
+        store.save(blocks, _BLOCKS)
+    return blocks
+
+
+def _each(
+    journal: Journal, name: str, engine: Engine, stage: Callable[[Engine, Any], Any], items: Iterable[Any]
+) -> list[Any]:
     """Run a stage on every block or part: the one in memory here, on all cores; several as tasks with a core each."""
-    if not job.several:
+    if not isinstance(journal.store, Disk):
         return [stage(engine, item) for item in items]
-    return engine.map(partial(stage, LocalEngine(workers=1)), items)
+    return journal.tasks(name, partial(stage, LocalEngine(workers=1)), items, engine)
 
 
 def _attack(
-    job: Job, blocks: Blocks, numbers: Sequence[int], together: bool, engine: Engine
+    job: Job, journal: Journal, blocks: Blocks, numbers: Sequence[int], together: bool, engine: Engine
 ) -> tuple[tuple[Attack, ...], Attacks, list[str]]:
     """Return the attacks that were played, what they found before and after, and the names of those that were not.
 
@@ -194,7 +253,7 @@ def _attack(
         )
         played = tuple(attack for attack in attacks if attack.name not in left_out)
         return played, tuple((before, after) for before, after in findings), left_out
-    results = _each(job, engine, partial(attack_block, job), numbers)
+    results = _each(journal, "attack", engine, partial(attack_block, job), numbers)
     if len(results) == 1:
         return attacks, results[0], []
     joined = tuple(

@@ -171,7 +171,11 @@ def _marks(context: ReportContext) -> list[_Mark]:
     promised = context.claim.to_json()
     found = []
     for number in context.verdict.numbers.values():
-        if number.promised not in promised or (number.promised == "c" and not promised.get("sensitive", True)):
+        if (
+            not number.meaning
+            or number.promised not in promised
+            or (number.promised == "c" and not promised.get("sensitive", True))
+        ):
             continue
         measured = _exact(number)
         bound = as_fraction(promised[number.promised])

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import resource
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import OutputError
+from wayveil.io.publish import writer
 from wayveil.io.publish.writer import write_points, write_visits
 from wayveil.io.read.loaded import Loaded
 from wayveil.io.read.point_tables import read_points as read_points_asking
@@ -118,6 +122,39 @@ def test_no_room_leaves_the_old_file_and_no_other(tmp_path: Path, form: str) -> 
     assert str(caught.value) == f"{path}: the file cannot be written: File too large."
     assert os.listdir(tmp_path) == [path.name]
     assert path.read_text() == "old"
+
+
+def test_a_disk_that_is_full_at_the_last_bytes_is_told_with_one_thread(tmp_path: Path) -> None:
+    """Polars 1.x with one thread wrote half a table and said nothing."""
+    code = f"""
+import resource
+import subprocess
+import sys
+from wayveil.errors import OutputError
+from wayveil.io.publish.writer import write_visits
+from wayveil.model import Visits
+data = Visits.from_records([[(f"place {{i}}", t) for t in range(50)] for i in range(40)])
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+try:
+    write_visits(data, {str(tmp_path / "a.csv")!r})
+except OutputError as error:
+    print(error)
+"""
+    threads = {**os.environ, "POLARS_MAX_THREADS": "1"}
+    said = subprocess.run([sys.executable, "-c", code], env=threads, capture_output=True, text=True, check=True)
+    assert said.stdout.endswith("the file cannot be written: File too large.\n")
+    assert os.listdir(tmp_path) == []
+
+
+def test_groups_of_rows_are_the_table_of_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pl.DataFrame({"a": ["x,y", 'q"', "", None, "\u00e4"], "b": [0.1, 1e-9, -2.5, None, 3.0]})
+    monkeypatch.setattr(writer, "_ROW_GROUP", 2)
+    written = BytesIO()
+    writer.write_csv(frame, written)
+    assert written.getvalue() == frame.write_csv().encode()
+    empty = BytesIO()
+    writer.write_csv(frame.clear(), empty)
+    assert empty.getvalue() == b"a,b\n"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from wayveil.io.formats.features import GEOJSON_LINES, GEOJSON_WHOLE
 from wayveil.io.network.assemble import Lines, straight
 from wayveil.io.network.linestrings import wkb_of_lines, wkt_of_lines
 from wayveil.io.network.road_table import ENDS_DEGREES, ENDS_METRES
-from wayveil.io.publish.writer import write_file, write_parquet
+from wayveil.io.publish.writer import write_csv, write_file, write_parquet
 from wayveil.model import RoadNetwork
 
 __all__ = ["write_network"]
@@ -52,7 +52,7 @@ def write_network(network: RoadNetwork, path: str | Path) -> None:
     if suffix == ".csv":
         if lines is not None and network.shape is not None:
             frame = frame.with_columns(geometry=wkt_of_lines(lines.offsets, lines.x, lines.y))
-        write_file(path, frame.write_csv)
+        write_file(path, lambda stream: write_csv(frame, stream))
     elif suffix == ".parquet":
         metadata = None
         if lines is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,6 +23,7 @@ __all__ = [
     "check_geojson",
     "first_columns",
     "rows_in_order",
+    "write_csv",
     "write_file",
     "write_parquet",
     "write_points",
@@ -138,11 +140,23 @@ def write_stream(
 ) -> None:
     """Write a table by the settings of its format; see `write_table`."""
     if suffix == ".csv":
-        frame.write_csv(stream, datetime_format=pattern)
+        write_csv(frame, stream, pattern)
     elif suffix == ".parquet":
         write_parquet(frame, stream)
     else:
         write_features(frame, stream, geometry, pattern, whole=suffix in GEOJSON_WHOLE)
+
+
+def write_csv(frame: pl.DataFrame, stream: IO[bytes], pattern: str | None = None) -> None:
+    """Write CSV; `pattern` is that of times.
+
+    Polars fills a buffer and the bytes are written here, a group of rows at a time: with one thread, Polars before 2.0
+    says nothing of a disk that is full when it writes the last bytes, and leaves a table without its end.
+    """
+    for first in range(0, max(1, frame.height), _ROW_GROUP):
+        rows = BytesIO()
+        frame.slice(first, _ROW_GROUP).write_csv(rows, include_header=first == 0, datetime_format=pattern)
+        stream.write(rows.getbuffer())
 
 
 def write_parquet(frame: pl.DataFrame, stream: IO[bytes], metadata: dict[str, str] | None = None) -> None:

@@ -63,10 +63,15 @@ class StrictK(GroupClaim):
     )
 
     @property
+    def fewest_people(self) -> int:
+        """How many of those who share a route are people at least; with ``pad="yes"`` the others may be dummies."""
+        return self.k // 2 + 1 if self.pad == "yes" else self.k
+
+    @property
     def promise(self) -> str:
         who = f"{self.k} people"
         if self.pad == "yes":
-            who = f"{self.k} people and dummies, at least {self.k // 2 + 1} of them people"
+            who = f"{self.k} people and dummies, at least {self.fewest_people} of them people"
         return (
             f"In every slice of time, every published route is exactly the same, road by road, for at least {who}, and "
             f"nobody owns more than {share_text(self.owner_share)} of the trajectories with it."
@@ -99,8 +104,8 @@ class StrictK(GroupClaim):
         return (
             *(
                 (
-                    f"an attacker who recognises dummies: only {self.k // 2 + 1} people may be behind a route, and one "
-                    "of them may own more than the share of what is left",
+                    f"an attacker who recognises dummies: only {self.fewest_people} people may be behind a route, and "
+                    "one of them may own more than the share of what is left",
                 )
                 if self.pad == "yes"
                 else ()

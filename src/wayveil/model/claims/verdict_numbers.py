@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from wayveil.model.numbers import Number, Numbers, amount, count, measure, probability, share
@@ -31,9 +32,17 @@ _MIN_SUPPORT = count(
     promised="k",
     keeps="at least",
     better="higher",
+    of_people=True,
     meaning="the fewest {people} that share what an attacker may know; more is safer",
 )
-_OWNER_SHARE = share(None, "Largest share of trajectories of one person", better="lower")
+_OWNER_SHARE = share(
+    None,
+    "Largest share of trajectories of one person",
+    promised="owner_share",
+    keeps="at most",
+    better="lower",
+    of_people=True,
+)
 
 
 def _declare(*tables: Mapping[str, Number]) -> Numbers:
@@ -49,11 +58,12 @@ KCL_PRIVACY = _declare(
             promised="c",
             keeps="at most",
             better="lower",
+            of_people=True,
             meaning="the largest share of them with one sensitive value; less is safer",
         ),
         "max_confidence_trajectories": share(None, "Largest confidence, of trajectories", better="lower"),
         "max_owner_share": _OWNER_SHARE,
-        "sequences": count(None, "Sequences", "sequences"),
+        "sequences": count(None, "Sequences", "sequences", of_people=True),
     },
     _SIZES,
 )
@@ -62,8 +72,8 @@ KDELTA = _declare(
     {
         "min_support": _MIN_SUPPORT,
         "certified": count(None, "Trajectories certified", "trajectories"),
-        "sets": count(None, "Sets certified", "sets"),
-        "max_distance_m": measure(None, "m", "Largest distance in a certified set"),
+        "sets": count(None, "Sets certified", "sets", of_people=True),
+        "max_distance_m": measure(None, "m", "Largest distance in a certified set", of_people=True),
         "max_owner_share": _OWNER_SHARE,
         "tolerance_m": measure(None, "m", "Tolerance of the verifier"),
     },
@@ -89,17 +99,18 @@ ATTACK_GRAPH = _declare(
             promised="k",
             keeps="at least",
             better="higher",
+            of_people=True,
             meaning="fewest {people} whose trajectory can be that of one person",
         ),
-        "min_people": count(None, "Fewest people behind a trajectory", "people", better="higher"),
-        "edges": count(None, "Trajectories that fit people"),
-        "edges_left": count(None, "Left after ruling out what cannot be"),
-        "symmetric": amount(None, "Whoever fits is fitted"),
+        "min_people": count(None, "Fewest people behind a trajectory", "people", better="higher", of_people=True),
+        "edges": count(None, "Trajectories that fit people", of_people=True),
+        "edges_left": count(None, "Left after ruling out what cannot be", of_people=True),
+        "symmetric": amount(None, "Whoever fits is fitted", of_people=True),
         "not_contained": count(None, "People who do not fit their own trajectory", "people"),
         "boxes_untrue": count(None, "Boxes that are not true", "boxes"),
         "max_owner_share": _OWNER_SHARE,
         "too_fast": count(None, "Boxes that nobody could reach in time", "boxes"),
-        "min_declared": count(None, "Fewest people with a declared box", "people", better="higher"),
+        "min_declared": count(None, "Fewest people with a declared box", "people", better="higher", of_people=True),
         "not_declared": count(None, "Boxes that are not declared", "boxes"),
     },
     _SIZES,
@@ -113,6 +124,7 @@ BREACH_BOUND = _declare(
             promised="p",
             keeps="at most",
             better="lower",
+            of_people=True,
             meaning="largest share of those who fit with one place that is not the adversary's",
         ),
         "max_inference": probability(
@@ -121,6 +133,7 @@ BREACH_BOUND = _declare(
             promised="p",
             keeps="at most",
             better="lower",
+            of_people=True,
             meaning="how surely one such place is inferred of a person, over all their trajectories",
         ),
         "max_share_trajectories": share(None, "Largest share of one place, of trajectories", better="lower"),
@@ -145,14 +158,26 @@ _ROUTES = {
 STRICT_K = _declare(
     _ROUTES,
     {
-        "min_people": count(None, "Fewest people behind a route", "people", better="higher"),
-        "dummies": count(None, "Dummies", "trajectories"),
+        "min_people": count(
+            None,
+            "Fewest people behind a route",
+            "people",
+            promised="fewest_people",
+            keeps="at least",
+            better="higher",
+            of_people=True,
+        ),
+        "dummies": count(None, "Dummies", "trajectories", of_people=True),
     },
     _SIZES,
 )
 SUBSEQUENCE_K = _declare(
     _ROUTES,
-    {"exact_match_min_support": count(None, "Smallest support of a whole route", better="higher")},
+    {
+        "exact_match_min_support": count(None, "Smallest support of a whole route", better="higher", of_people=True),
+        # It is not promised that there is none, and how many people go another way depends on who they are.
+        "inference_routes": replace(_ROUTES["inference_routes"], of_people=True),
+    },
     _SIZES,
 )
 
@@ -164,6 +189,7 @@ CSAFETY = _declare(
             promised="c",
             keeps="at most",
             better="lower",
+            of_people=True,
             meaning="the largest probability of one sensitive place; less is safer",
         ),
         "min_people": count(
@@ -172,14 +198,25 @@ CSAFETY = _declare(
             promised="m",
             keeps="at least",
             better="higher",
+            of_people=True,
             meaning="fewest {people} who share all places of a trip that are not sensitive",
         ),
-        "max_probability_people": probability(None, "Largest probability of a sensitive place, over people"),
+        "max_probability_people": probability(
+            None, "Largest probability of a sensitive place, over people", promised="c", keeps="at most", of_people=True
+        ),
         "max_probability_trajectories": probability(
             None, "Largest probability of a sensitive place, over trajectories"
         ),
         "max_owner_share": _OWNER_SHARE,
-        "min_place_people": count(None, "Fewest people at a sensitive place", "people", better="higher"),
+        "min_place_people": count(
+            None,
+            "Fewest people at a sensitive place",
+            "people",
+            promised="least_people",
+            keeps="at least",
+            better="higher",
+            of_people=True,
+        ),
         "classes": count(None, "Classes", "classes"),
         "small_classes": count(None, "Classes of too few people", "classes"),
         "dominated_classes": count(None, "Classes of which one person owns too much", "classes"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pickle
 from collections.abc import Iterator
@@ -13,11 +14,14 @@ from typing import Any
 
 import polars as pl
 
+from wayveil.errors import WayveilError
 from wayveil.io.publish.atomic import system_error, whole_file
 from wayveil.model import Data, Trajectories
 from wayveil.pipeline.folder.staging import reporting_disk_errors
 
 __all__ = ["load_data", "load_value", "reporting_full_disks", "save", "save_data"]
+
+_DIGEST_BYTES = 32
 
 
 @contextmanager
@@ -68,19 +72,44 @@ def _make_proxy(content: dict[Any, Any]) -> Any:
     return MappingProxyType(content)
 
 
+class _HashingStream:
+    """Passes bytes on to a file, and hashes them on the way."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.digest = hashlib.sha256()
+
+    def write(self, content: Any) -> int:
+        self.digest.update(content)
+        written: int = self._stream.write(content)
+        return written
+
+
 def save(value: Any, target: Path, *, shared: Any = None) -> Path:
     """Write a value as a whole file into a folder that is there; a task that is killed leaves no half one.
 
-    `shared` is not written where it occurs in the value; whoever loads the value must have it.
+    `shared` is not written where it occurs in the value; whoever loads the value must have it.  The file begins with
+    the hash of what follows.
     """
     with whole_file(target, private=True) as part, part.open("wb") as stream:
-        _Pickler(stream, shared).dump(value)
+        stream.write(bytes(_DIGEST_BYTES))
+        hashed = _HashingStream(stream)
+        _Pickler(hashed, shared).dump(value)
+        stream.seek(0)
+        stream.write(hashed.digest.digest())
     return target
 
 
 def load_value(path: Path, *, shared: Any = None) -> Any:
-    """Return what `save` wrote; only files of this run are ever read."""
+    """Return what `save` wrote, in this run or in the one that it goes on with; WayveilError where it was damaged."""
     with path.open("rb") as stream:
+        digest = stream.read(_DIGEST_BYTES)
+        if hashlib.file_digest(stream, "sha256").digest() != digest:
+            raise WayveilError(
+                "A file in the working folder is not as it was written, as after a power cut or on a bad disk: nothing "
+                "was published. Start again with --no-resume."
+            )
+        stream.seek(_DIGEST_BYTES)
         return _Unpickler(stream, shared).load()
 
 

@@ -5,7 +5,7 @@
 files.  A process that is killed before that step leaves the old folder, after it the new one.  Where the file system or
 the operating system cannot exchange folders, Wayveil refuses to overwrite and asks for another folder.
 
-Everything unfinished lives in ``OUT/.staging-*``, which the next run removes.
+Everything unfinished lives in ``OUT/.staging-*``, which the next run removes, or goes on with.
 
 Private files cannot change in the same step.  ``private/results.json`` names the manifest that they belong to: it is
 the last of the old ones to go and the last of the new ones to come, so that files that do not belong to what is public
@@ -24,7 +24,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -35,6 +35,7 @@ __all__ = [
     "RECIPE_FILE",
     "Workspace",
     "check_private",
+    "clear_folder",
     "exchange",
     "open_workspace",
     "reporting_disk_errors",
@@ -58,21 +59,24 @@ class Workspace:
     ----------
     out : Path
         The output folder; it exists.
+    root : Path, optional
+        The staging folder of a killed run, to go on with; a new one by default.
 
     `scratch` is a folder for what tasks hand to each other; it disappears, too.
     """
 
-    def __init__(self, out: Path) -> None:
+    def __init__(self, out: Path, root: Path | None = None) -> None:
         self.out = out
         self.public = out / "public"
         self.private = out / "private"
-        self._root = Path(tempfile.mkdtemp(prefix=_STAGING, dir=out))
-        self.staged = self._root / "public"
-        self._staged_private = self._root / "private"
-        self.scratch = self._root / "scratch"
-        self.staged.mkdir()
-        self.scratch.mkdir(mode=0o700)
-        self._staged_private.mkdir(mode=0o700)
+        self.is_resumed = root is not None
+        self.root = root or Path(tempfile.mkdtemp(prefix=_STAGING, dir=out))
+        self.staged = self.root / "public"
+        self._staged_private = self.root / "private"
+        self.scratch = self.root / "scratch"
+        self.staged.mkdir(exist_ok=self.is_resumed)
+        self.scratch.mkdir(mode=0o700, exist_ok=self.is_resumed)
+        self._staged_private.mkdir(mode=0o700, exist_ok=self.is_resumed)
         self._unfinished = False
 
     def publish(self, private: Mapping[str, str]) -> None:
@@ -135,14 +139,17 @@ class Workspace:
             shutil.rmtree(self.staged, ignore_errors=True)
             shutil.rmtree(self.scratch, ignore_errors=True)
         else:
-            shutil.rmtree(self._root, ignore_errors=True)
+            shutil.rmtree(self.root, ignore_errors=True)
 
 
 @contextmanager
-def open_workspace(out: Path, *, overwrite: bool, private: bool = False) -> Iterator[Workspace]:
+def open_workspace(
+    out: Path, *, overwrite: bool, private: bool = False, can_resume: Callable[[Path], bool] | None = None
+) -> Iterator[Workspace]:
     """Check, create and lock `out`; afterwards remove the staging folder, and `out` too if nothing came of it.
 
-    Only its owner can enter an `out` that is made as a `private` one.
+    Only its owner can enter an `out` that is made as a `private` one.  The first staging folder of a killed run of
+    which `can_resume` says so is taken over; all others are removed.
     """
     _check_target(out, overwrite)
     with reporting_disk_errors(out):
@@ -151,12 +158,12 @@ def open_workspace(out: Path, *, overwrite: bool, private: bool = False) -> Iter
         with _locked(out):
             _check_target(out, overwrite)  # another run may have published while this one waited to begin
             with reporting_disk_errors(out):
-                _sweep(out)
+                resumed = _sweep(out, can_resume)
                 if _holds_files(out / "public"):
                     _check_exchange(out)
             try:
                 with reporting_disk_errors(out):
-                    space = Workspace(out)
+                    space = Workspace(out, resumed)
             except BaseException:
                 _sweep(out)  # an interrupt in the midst of it
                 raise
@@ -170,6 +177,15 @@ def open_workspace(out: Path, *, overwrite: bool, private: bool = False) -> Iter
                 folder.rmdir()  # succeeds only where it is empty
             except OSError:
                 break
+
+
+def clear_folder(folder: Path) -> None:
+    """Remove everything in a folder; the folder itself stays."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
 
 
 def check_private(public: Path) -> None:
@@ -243,20 +259,30 @@ def _move_private(staged: Path, folder: Path) -> None:
     _sync(folder)
 
 
-def _sweep(out: Path) -> None:
-    """Remove the staging folders of a locked output folder: whoever made them is gone."""
-    for stale in out.glob(f"{_STAGING}*"):
-        _finish_killed(stale, out)
-        shutil.rmtree(stale)
+def _sweep(out: Path, can_resume: Callable[[Path], bool] | None = None) -> Path | None:
+    """Remove the staging folders of a locked output folder, whose makers are gone, but for one to go on with."""
+    resumed = None
+    for stale in sorted(out.glob(f"{_STAGING}*")):
+        is_published = _finish_killed(stale, out)
+        if resumed is None and not is_published and can_resume is not None and can_resume(stale):
+            resumed = stale
+        else:
+            shutil.rmtree(stale)
+    return resumed
 
 
-def _finish_killed(stale: Path, out: Path) -> None:
-    """Bring the private files that a killed process had staged to their place, if what it published is public."""
+def _finish_killed(stale: Path, out: Path) -> bool:
+    """Bring the private files that a killed process had staged to their place, if what it published is public.
+
+    Return whether it was.
+    """
     if os.lstat(stale).st_uid != os.geteuid():
-        return  # whoever can write to the folder could have put it there
+        return False  # whoever can write to the folder could have put it there
     named = _manifest_named_by(stale / "private")
-    if named is not None and named == _sha256(out / "public" / MANIFEST):
-        _move_private(stale / "private", out / "private")
+    if named is None or named != _sha256(out / "public" / MANIFEST):
+        return False
+    _move_private(stale / "private", out / "private")
+    return True
 
 
 def _manifest_named_by(private: Path) -> str | None:

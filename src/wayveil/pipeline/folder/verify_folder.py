@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from math import isclose
+from fractions import Fraction
+from math import inf, isclose
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +21,7 @@ from wayveil.model import Engine, Stops, Verdict, kinds
 from wayveil.model.budget import limit_work, spend
 from wayveil.model.data.ragged import IntArray
 from wayveil.model.normal import similar_key
+from wayveil.model.numbers import Number
 from wayveil.pipeline.blocks.store import Disk, Memory
 from wayveil.pipeline.folder.definition_check import (
     Answer,
@@ -66,6 +69,7 @@ WORK_PER_BYTE = 2_000
 
 _STEPS_PER_PAIR_OF_FILES = 2_000
 _RATIO = re.compile("[0-9]{1,40}(/[0-9]{1,40})?")
+_LAST_DIGITS = Fraction(1, 10**9)
 _LONGEST_README = 1  # a byte more than it may have is enough to see that it is another
 _SIGNED_UNCHECKED = "The manifest is signed; the signature was not checked. Give the publisher's key with --public-key."
 
@@ -496,42 +500,73 @@ def _count_failures(rows: int, trajectories: int, manifest: Manifest) -> list[st
 def _number_failures(manifest: Manifest, found: Verdict) -> list[str]:
     """Compare the numbers of the verdict at publication with those that are found here.
 
-    Where people were counted then and trajectories now, numbers that need the owners may differ; but trajectories that
-    look alike are never those of more people than there are of them.
+    Where people were counted then and trajectories now, numbers that depend on the owners may differ, within what they
+    can be: see `_can_be`.  So they may where a method cuts trajectories, each of which was declared a person, in parts.
     """
     said = manifest.verdict.measured
     claim = manifest.guarantee
     if not set(said) <= set(claim.public_numbers) or not set(manifest.verdict.not_judged) <= set(found.not_judged):
         return ["the manifest's verdict tells of something that no verdict on this claim tells of"]
-    alike = manifest.verdict.counted == found.counted
-    # People behind what looks alike cannot be counted without owners, but they are never more than its trajectories.
-    most = found.measured.get("min_support") or 0
+    method: Any = catalog.entries("method").get(manifest.method)
+    alike = manifest.verdict.counted == found.counted and method is not None and not method.splits_trajectories
     wrong = [
         name
         for name, value in said.items()
-        if not _is_told_right(name, value, found.measured.get(name), alike)
-        and not (name == "min_people" and found.measured.get(name) is None and _is_at_most(value, most))
+        if value is not None
+        and value != found.measured.get(name)
+        and not (_is_ratio_right(name, value, said, found, alike) or _is_number_right(name, value, said, found, alike))
     ]
     if wrong:
         return [f"the manifest's verdict tells other numbers than the files: {', '.join(sorted(wrong))}"]
     return []
 
 
-def _is_at_most(said: Any, most: Any) -> bool:
-    return isinstance(said, int) and 0 <= said <= most
+def _is_ratio_right(name: str, text: Any, said: Mapping[str, Any], found: Verdict, alike: bool) -> bool:
+    """Return whether a fraction of the manifest, which is another than that of the files, can be one of people."""
+    if alike or not isinstance(text, str) or not name.endswith("_exact"):
+        return False
+    of = name.removesuffix("_exact")
+    number = found.claim.quantities.get(of)
+    return number is not None and number.of_people and _is_value_of(text, said.get(of))
 
 
-def _is_told_right(name: str, said: Any, found: Any, alike: bool) -> bool:
+def _is_value_of(text: str, value: Any) -> bool:
+    """Return whether a fraction is the exact form of the number beside it, which is judged by itself."""
+    if not _RATIO.fullmatch(text) or not isinstance(value, int | float):
+        return False
+    above, _, below = text.partition("/")
+    return int(below or 1) > 0 and isclose(int(above) / int(below or 1), value, rel_tol=1e-6, abs_tol=1e-6)
+
+
+def _is_number_right(name: str, value: Any, said: Mapping[str, Any], found: Verdict, alike: bool) -> bool:
     """Return whether a number of the manifest can be that of a verdict; the last digits depend on the machine."""
-    if said is None or said == found:
+    here = found.measured.get(name)
+    number = found.claim.quantities.get(name)
+    exact = said.get(f"{name}_exact")
+    if isinstance(value, str) or isinstance(here, str) or (isinstance(exact, str) and not _is_value_of(exact, value)):
+        return False
+    if number is not None and number.of_people and (here is None or not alike):
+        return _can_be(number, value, here, found)
+    # What needs no owners but is not counted without them is what there must be none of.
+    return bool(value == 0 if here is None else isclose(value, here, rel_tol=1e-6, abs_tol=1e-6))
+
+
+def _can_be(number: Number, value: float, here: float | None, found: Verdict) -> bool:
+    """Return whether a number of people can be `value` where all that is known is what trajectories show.
+
+    A verdict that holds tells numbers that keep their bounds.  People behind what looks alike are never more than its
+    trajectories; where these are not counted by themselves, not more than behind the rarest of all.
+    """
+    if not (replace(number, value=value).in_range and 0 <= value < inf):
+        return False
+    if number.promised:
+        bound = Fraction(getattr(found.claim, number.promised))
+        if value < bound if number.keeps == "at least" else value > bound + _LAST_DIGITS:
+            return False
+    if number.better != "higher":
         return True
-    if isinstance(said, str):
-        return not alike and name.endswith("_exact") and _RATIO.fullmatch(said) is not None
-    if found is None or isinstance(found, str):
-        return not alike and found is None
-    if alike:
-        return isclose(said, found, rel_tol=1e-6, abs_tol=1e-6)
-    return not name.startswith("min_") or bool(said <= found)
+    most = found.measured.get("min_support") if here is None else here
+    return isinstance(most, int) and value <= most
 
 
 def _other_spellings(data: Any, manifest: Manifest) -> str | None:

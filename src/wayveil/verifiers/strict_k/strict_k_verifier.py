@@ -54,7 +54,7 @@ def check_strict_k(published: Routes, claim: StrictK, *, original: Routes | None
         `foreign_roads`, those that the network of the original does not have so; `untrue`, the trajectories of people
         who did not drive there, routes that nobody drove and roads with fewer than k people in the original, together,
         both None without it; `dummies`, and `min_people`, the number of people behind the route with the fewest, both
-        None where the owners are withheld.
+        None where the owners are withheld, and where people were declared and it is not known who is a dummy.
         `witness` is something untrue, or else the rarest route, one of too few people among dummies, one that somebody
         dominates, a jump, a road that is not in the network, or an inference route; it consists of published values
         only.
@@ -83,24 +83,24 @@ def check_strict_k(published: Routes, claim: StrictK, *, original: Routes | None
     """
     reason = refusal_of_routes(published)
     findings = None if reason else _Findings.of(published, claim, original)
-    has_owners = published.owners != "hidden"
+    knows_dummies = _knows_dummies(published, claim, original)
     is_published = np.diff(published.offsets) > 0
     measured: dict[str, int | float | str | None] = {
         "min_support": None if findings is None else int(findings.groups.people.min()),
-        "min_people": int(findings.people.min()) if has_owners and findings is not None else None,
+        "min_people": int(findings.people.min()) if knows_dummies and findings is not None else None,
         "max_owner_share": None if findings is None else _largest_share(findings.groups),
         **size_of_routes(published, None if findings is None else findings.groups),
-        "dummies": int((published.owner[is_published] < 0).sum()) if has_owners else None,
+        "dummies": int((published.owner[is_published] < 0).sum()) if knows_dummies else None,
         "broken": None if findings is None else len(findings.faults.broken),
         "foreign_roads": None if findings is None or original is None else len(findings.faults.foreign),
         "untrue": None if findings is None or findings.driven is None else findings.driven.n_wrong,
         "inference_routes": None if findings is None else findings.inference.intersections,
     }
-    witness = None if findings is None else findings.witness(published, claim)
+    witness = None if findings is None else findings.witness(published, claim, knows_dummies=knows_dummies)
     return Verdict(
         holds=witness is None and not reason,
         claim=claim,
-        counted="owners" if published.owners == "given" and claim.pad == "no" else "trajectories",
+        counted="owners" if published.owners == "given" else "trajectories",
         measured=measured,
         witness=witness,
         reason=reason or _reason(published, claim, measured, witness, findings),
@@ -136,12 +136,12 @@ class _Findings:
             inference=inference_routes_of(published, groups, claim.k, claim.owner_share),
         )
 
-    def witness(self, published: Routes, claim: StrictK) -> dict[str, Any] | None:
+    def witness(self, published: Routes, claim: StrictK, *, knows_dummies: bool) -> dict[str, Any] | None:
         """Return what breaks the claim, the worst of its kind; None if nothing does."""
         return (
             (self.driven.witness() if self.driven else None)
             or _rare(published, self.groups, claim.k)
-            or self._half(published, claim)
+            or (self._half(published, claim) if knows_dummies else None)
             or _dominated(published, self.groups, claim.owner_share)
             or self.faults.witness()
             or _inference(self.inference)
@@ -150,7 +150,7 @@ class _Findings:
     def _half(self, published: Routes, claim: StrictK) -> dict[str, Any] | None:
         """Return the route with the fewest people if half of k or more of those who share it may be dummies."""
         least = int(self.people.min())
-        if claim.pad == "no" or published.owners == "hidden" or 2 * least > claim.k:
+        if least >= claim.fewest_people:
             return None
         fewest = np.flatnonzero(self.people == least)
         return {**_first_of(published, self.groups, fewest), "people": least, "breaks": "dummies"}
@@ -333,7 +333,7 @@ def _reason(
 ) -> str:
     """One sentence with counts and the parameters, without anything that was published."""
     one, many = ("person", "people") if data.owners == "given" else ("trajectory", "trajectories")
-    if claim.pad == "yes" and data.owners != "hidden":
+    if claim.pad == "yes" and measured["dummies"] is not None:
         one = f"{one} or dummy"
         many = f"{many} and dummies"
     least = measured["min_support"]
@@ -378,6 +378,14 @@ def _why_not(
 
 def _not_judged(data: Routes, claim: StrictK, original: Routes | None) -> tuple[str, ...]:
     parts = not_judged_of_routes(data, claim.k, original)
-    if claim.pad == "yes" and data.owners == "hidden":
-        parts.insert(1, "dummies: the owners are withheld, so it is not known which trajectories are dummies")
+    if claim.pad == "yes" and not _knows_dummies(data, claim, original):
+        why = "the owners are withheld" if data.owners == "hidden" else "the files do not tell"
+        parts.insert(1, f"dummies: {why}, so it is not known which trajectories are dummies")
     return tuple(parts)
+
+
+def _knows_dummies(data: Routes, claim: StrictK, original: Routes | None) -> bool:
+    """Return whether it is known which trajectories are nobody's: files do not say, whoever has the original does."""
+    if data.owners == "declared":
+        return claim.pad == "no" or original is not None
+    return data.owners == "given"
