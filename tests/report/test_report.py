@@ -223,7 +223,8 @@ def test_every_report_is_well_formed_and_stands_alone(name, request):
     assert ("meta", {"charset": "utf-8"}) in page.tags
     assert any(attrs.get("name") == "viewport" for _, attrs in page.tags)
     policy = next(a["content"] for _, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
-    script, style = (re.findall(rf"<{tag}>(.*?)</{tag}>", html, re.DOTALL) for tag in ("script", "style"))
+    tags = ((' type="module"', "script"), ("", "style"))
+    script, style = (re.findall(rf"<{tag}{kind}>(.*?)</{tag}>", html, re.DOTALL) for kind, tag in tags)
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (*script, *style)]
     assert len(hashes) == 2
     assert policy == (
