@@ -16,7 +16,7 @@ import time
 import numpy as np
 
 from bench import make_parser, peak_gb, print_cells, print_heads, print_machine, run_row
-from wayveil.attacks.positions.lbqid import Lbqid
+from wayveil.attacks.habits.lbqid import Lbqid
 from wayveil.engines import LocalEngine
 from wayveil.model import Boxes, Points
 

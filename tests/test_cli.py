@@ -14,9 +14,11 @@ from typing import Any
 import polars as pl
 import pytest
 
+from printed_methods import PrintedKcl
 from wayveil.cli import main
 from wayveil.cli.options import _columns
 from wayveil.errors import UsageError
+from wayveil.methods import METHODS
 
 RECIPES = Path(__file__).parents[1] / "recipes"
 DECLARED = "--each-trajectory-is-a-person"
@@ -136,12 +138,13 @@ def test_recipe_and_options_give_the_same_bytes(run: Run, table1: Path, tmp_path
     assert run("run", recipe, "--overwrite")[0] == 0
 
 
-def test_a_failed_verdict_is_exit_1(run: Run, tmp_path: Path) -> None:
+def test_a_failed_verdict_is_exit_1(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METHODS, "kcl_printed", PrintedKcl)
     records = ["b2 c3 e5", "a1 c3", "b2 e5", "a1 b2 c3", "a1", "a1 b2"]
     rows = [f"{i},{visit[1]},{visit[0]}" for i, record in enumerate(records) for visit in record.split()]
     path = tmp_path / "procedure2.csv"
     path.write_text("\n".join(["traj_id,t,location", *rows]) + "\n")
-    options = ["publish", "kcl", path, DECLARED, "--k", 2, "--l", 3, "--validity", "literal", "--out", tmp_path / "out"]
+    options = ["publish", "kcl_printed", path, DECLARED, "--k", 2, "--l", 3, "--out", tmp_path / "out"]
     code, text, error = run(*options)
     assert code == 1
     assert "Not published." in text

@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import wayveil
+from printed_methods import PrintedIcba
 from study_chart import write_chart
 from wayveil.attacks import SeenOnRoads
 from wayveil.engines import LocalEngine
@@ -52,7 +53,7 @@ METHODS: dict[str, Any] = {
     "cba": Cba,
     "prefix": Prefix,
     "icba-padded": functools.partial(Icba, pad="yes"),
-    "icba-printed": functools.partial(Icba, pad="yes", error="literal"),
+    "icba-printed": functools.partial(PrintedIcba, pad="yes"),
     "prefix-own": functools.partial(Prefix, reattach="prefix"),
     "icba-rho25": functools.partial(Icba, rho_c=25),
     "icba-ctree": functools.partial(Icba, index="ctree"),

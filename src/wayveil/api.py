@@ -306,7 +306,7 @@ def risk(
     return as_frame(rows, ("attack", "adversary", "number"), ("value",))
 
 
-def inspect(what: Any, *, values: bool = False, **said: Any) -> Inspection:
+def inspect(what: Any, *, values: bool = False, **spec: Any) -> Inspection:
     """Say what a file or a data frame is: its columns as shapes, who the people are, and what is left to be asked.
 
     Parameters
@@ -326,14 +326,14 @@ def inspect(what: Any, *, values: bool = False, **said: Any) -> Inspection:
     ('visits', ['card'])
     """
     if isinstance(what, (str, Path)):
-        return inspect_file(make_input({"path": str(what), **said}), values=values)
+        return inspect_file(make_input({"path": str(what), **spec}), values=values)
     table = table_in_memory(what)
     if table is None:
         raise UsageError(f"inspect: a file or a data frame is needed, not {type(what).__name__}.")
     frame, crs = table
     if crs is not None:
-        said.setdefault("crs", crs)
-    return inspect_frame(frame, values=values, **said)
+        spec.setdefault("crs", crs)
+    return inspect_frame(frame, values=values, **spec)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -434,14 +434,14 @@ def data_of(
     return data
 
 
-def _method_of(wanted: Any) -> Any:
-    if type(wanted) in catalog.entries("method").values():
-        return wanted
-    if type(wanted) in guarantees().values():
-        name = catalog.first_method(wanted.name)
+def _method_of(method: Any) -> Any:
+    if type(method) in catalog.entries("method").values():
+        return method
+    if type(method) in guarantees().values():
+        name = catalog.first_method(method.name)
         known = {p.name for p in parameters_of(catalog.entry("method", name))}
-        said = {p.name: getattr(wanted, p.name) for p in parameters_of(type(wanted)) if p.name in known}
-        return catalog.build("method", name, said)
+        values = {p.name: getattr(method, p.name) for p in parameters_of(type(method)) if p.name in known}
+        return catalog.build("method", name, values)
     raise UsageError(
         "publish: give a configured method such as Kcl(k=10, l=3), or a claim such as KclPrivacy(k=10, c=0.5, l=3)."
     )

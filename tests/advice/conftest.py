@@ -63,3 +63,41 @@ path = "out"
 """
     )
     return path
+
+
+@pytest.fixture
+def tracks_recipe(tmp_path: Path) -> Path:
+    """Two dozen walkers who begin at different times: groups share a part of their time, so that pieces are cut off."""
+    rng = np.random.default_rng(8)
+    lines = ["traj_id,user_id,t,x,y"]
+    for walker in range(24):
+        begin = int(rng.integers(0, 30))
+        lasting = int(rng.integers(8, 30))
+        x, y = rng.uniform(0, 400, 2)
+        for minute in range(begin, begin + lasting):
+            lines.append(f"{walker},{walker},2024-05-06 08:{minute:02}:00,{x + 40 * (minute - begin):.1f},{y:.1f}")
+    table = tmp_path / "tracks.csv"
+    table.write_text("\n".join(lines) + "\n")
+    path = tmp_path / "tracks.toml"
+    path.write_text(
+        f"""
+seed = 1
+
+[input]
+path = "{table.name}"
+kind = "points"
+
+[[prepare]]
+step = "resample"
+period = "1min"
+
+[method]
+name = "knode"
+k = 4
+window = "1h"
+
+[output]
+path = "published"
+"""
+    )
+    return path

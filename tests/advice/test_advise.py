@@ -10,16 +10,19 @@ import pytest
 
 from wayveil.advice import Advice, advise
 from wayveil.advice.recommendation import make_advice
-from wayveil.advice.search import _promote
+from wayveil.advice.search import _promote, search_low
 from wayveil.advice.settings import Setting, list_settings
-from wayveil.advice.trial import Risk, Trial
+from wayveil.advice.trial import Risk, Trial, try_setting
 from wayveil.cli.app import main
 from wayveil.errors import InputError, UsageError
+from wayveil.model.numbers import share
 from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.input import load
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import load_recipe
-from wayveil.yardstick.fair_loss import FairLoss, Resolution
+from wayveil.report.text.head import Exposure
+from wayveil.yardstick.fair_loss import FairLoss, RawUse, Resolution
+from wayveil.yardstick.footprint import make_space, trace
 
 
 def test_advice_keeps_half_and_its_recipe_is_published_as_it_says(trips_recipe: Path, tmp_path: Path) -> None:
@@ -113,7 +116,16 @@ def test_no_promise_is_weaker_unless_it_is_said(trips_recipe: Path) -> None:
         assert not setting.weaker
 
 
-def _trial(words: str, *, kept: float, loss: float, risk: float, weaker: str = "", rows: float = 1.0) -> Trial:
+def _trial(
+    words: str,
+    *,
+    kept: float,
+    loss: float,
+    risk: float,
+    weaker: str = "",
+    rows: float = 1.0,
+    exposed: float | None = None,
+) -> Trial:
     setting = Setting(steps=(), method={"name": words}, words=words, family=words, weaker=weaker)
     parts = {"flows": loss}
     return Trial(
@@ -122,7 +134,15 @@ def _trial(words: str, *, kept: float, loss: float, risk: float, weaker: str = "
         shares={"visits": rows, "trips": kept, "people": kept},
         loss=FairLoss(parts=parts, uses=("flows",)),
         risk=Risk(attack="known_visits", mean=risk, largest=1.0, share_above=0.1, limit=0.2, mean_raw=0.9),
+        exposed=None if exposed is None else _exposures(exposed),
     )
+
+
+def _exposures(share_above: float) -> tuple[Exposure, ...]:
+    if not share_above:
+        return ()
+    number = share(share_above, "People above", about="identity", statistic="share above", threshold=0.2)
+    return (Exposure(attack="uniqueness", about="identity", limit=0.2, share=number, mean=None, largest=None),)
 
 
 def _advice(*trials: Trial, limit: float = 0.2, given: bool = False) -> Advice:
@@ -181,3 +201,72 @@ def test_the_price_of_a_limit_is_said_where_it_costs_most_of_the_use() -> None:
     assert found.recommended is coarse
     assert "the limit costs most of the use: fine loses 20 %, at a risk of 30 % on average" in found.reason
     assert "costs" not in _advice(fine, coarse, limit=0.4, given=True).reason
+
+
+def test_a_setting_that_exposes_nobody_comes_first_if_it_still_tells_most() -> None:
+    fine = _trial("fine", kept=1.0, loss=0.2, risk=0.1, exposed=0.03)
+    coarse = _trial("coarse", kept=1.0, loss=0.45, risk=0.05, exposed=0.0)
+    useless = _trial("useless", kept=1.0, loss=0.95, risk=0.01, exposed=0.0)
+    found = _advice(fine, coarse, useless)
+    assert found.recommended is coarse
+    assert "the least of 2 settings in which no attack finds anybody with more than its limit" in found.reason
+    found = _advice(fine, useless)
+    assert found.recommended is fine
+    assert "the attack uniqueness can find the person with a chance above 1/5 for 3" in found.reason
+    assert "with useless no attack would exceed its limit, but it loses 95 % of flows" in found.reason
+    assert "no setting that was tried brings every attack below its limit" in _advice(fine).reason
+    nearly = _trial("nearly", kept=1.0, loss=0.98, risk=0.1, exposed=0.0)
+    costly = _trial("costly", kept=1.0, loss=0.92, risk=0.1, exposed=0.1)
+    assert _advice(costly, nearly).recommended is nearly
+    assert not fine.low
+    assert coarse.low
+    assert not _trial("rows", kept=1.0, loss=0.1, risk=0.0, rows=0.4, exposed=0.0).low
+
+
+def test_coarser_settings_are_searched_by_halves_for_one_that_exposes_nobody() -> None:
+    """Of a family, only settings from a loss of 30 % on are low: the least of these is found in a few trials."""
+    others = [_trial("f", kept=1.0, loss=i / 40, risk=0.0) for i in range(32)]
+    tried: list[float] = []
+
+    def attack(setting: Setting) -> Trial:
+        loss = next(one.cost for one in others if one.setting is setting)
+        tried.append(loss)
+        return _trial("f", kept=1.0, loss=loss, risk=0.1, exposed=0.0 if loss >= 0.3 else 0.2)
+
+    search_low(others, [], attack)
+    assert min(loss for loss in tried if loss >= 0.3) == 0.3
+    assert len(tried) <= 6
+    tried.clear()
+    search_low(others, [_trial("g", kept=1.0, loss=0.25, risk=0.1, exposed=0.0)], attack)
+    assert max(tried) < 0.25
+    tried.clear()
+    search_low(others, [], lambda setting: tried.append(0.0))
+    assert len(tried) == 1  # the time is over
+
+
+def test_zones_of_space_and_time_are_tried_for_what_has_one_time(trips_recipe: Path, tracks_recipe: Path) -> None:
+    lasting = {}
+    for path in (trips_recipe, tracks_recipe):
+        recipe = load_recipe(path)
+        settings = list_settings(recipe, load(recipe.input, attributes=()).data, Resolution(metres=100.0))
+        lasting[path] = [setting for setting in settings if setting.family == "kcl spacetime"]
+    assert not lasting[trips_recipe]
+    assert {setting.steps[-1]["time"] for setting in lasting[tracks_recipe]} == {"1h"}
+    assert "zones with 8+ people for 1h or longer" in lasting[tracks_recipe][0].words
+
+
+def test_what_attackers_learn_of_pieces_is_what_a_run_measures(tracks_recipe: Path) -> None:
+    """`knode` publishes pieces: a trial attacks each with what is known of it, as a run does."""
+    recipe = load_recipe(tracks_recipe)
+    loaded = load(recipe.input, attributes=())
+    space = make_space(loaded.data)
+    resolution = Resolution(metres=100.0)
+    use = RawUse.of(trace(loaded.data, space), resolution, ("flows",), seed=1)
+    own = list_settings(recipe, loaded.data, resolution)[0]
+    tried = try_setting(own, recipe, loaded, use, space, seed=1, attack=True)
+    outcome = publish(recipe)
+    assert outcome.verdict.measured["trajectories"] > 24  # pieces, more than there are tracks
+    by_name = {after.name: after for _, after in outcome.attacks}
+    assert tried.risk is not None
+    assert tried.risk.mean == by_name[tried.risk.attack].measured["identity_mean"]
+    assert {one.attack for one in tried.exposed or ()} == {one.attack for one in outcome.head.exposed}

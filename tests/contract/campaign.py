@@ -511,7 +511,7 @@ def _draw_routes(draw: Draw, method: str, seed: int) -> Case:
             "index": draw.choice(["inverted", "ctree", "none"]),
         }
     if method == "icba":
-        parameters |= {"rho_c": draw.choice([0, 3, 100, "auto"]), "error": draw.choice(["repaired", "literal"])}
+        parameters |= {"rho_c": draw.choice([0, 3, 100, "auto"])}
     if method == "cba":
         parameters["threshold"] = draw.choice([0.0, 0.6, 5.0])
     records = _repeats(draw, owner, walk)

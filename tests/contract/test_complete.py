@@ -87,8 +87,8 @@ def test_names_are_those_of_the_classes(registry: dict[str, type]) -> None:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_the_readme_names_the_method(name: str) -> None:
-    row = f"| [`{name}`](docs/methods/{name}.md) | {METHODS[name].summary} |"
-    assert row in (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len([row for row in rows if row.startswith("| ") and f"| [`{name}`](docs/methods/{name}.md) |" in row]) == 1
 
 
 @pytest.mark.parametrize("name", METHODS)

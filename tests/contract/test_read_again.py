@@ -11,6 +11,7 @@ import pytest
 from tables import write_inputs
 from test_frozen_bytes import SECRET, case_id, cases, make_content
 
+from wayveil.commands.inspect import Inspection, inspect_file
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.io import to_polars
@@ -54,6 +55,26 @@ def read_again(public: Path, **beside: str) -> Any:
     return load(make_input({"path": str(table), "owners": "each-trajectory", **beside}), attributes=None)
 
 
+def inspect_again(public: Path) -> Inspection:
+    """Look at the published folder with the declaration who the person is, and no other option."""
+    return inspect_file(make_input({"path": str(public), "owners": "each-trajectory"}))
+
+
+def check_inspection(public: Path, kind: str) -> None:
+    """Check that the recipe of an inspection reads every row as it was published; of some kinds there is none."""
+    seen = inspect_again(public)
+    if kind in ("routes", "stops"):
+        assert f"this is a table of {kind}" in seen.refusal
+        return
+    assert seen.questions == ()
+    assert seen.content is not None, seen.refusal
+    spec = make_input(dict(seen.content["input"]))
+    assert (spec.kind, spec.bad_rows) == (kind, "refuse")
+    again = load(spec, attributes=None)
+    rows = to_polars(again.data, ids=again.ids.to_list())
+    assert rows.equals(rows_in(public))
+
+
 @pytest.mark.parametrize("case", list(whole_cases()), ids=case_id)
 def test_published_rows_are_read_again(case: Case, inputs: Path, tmp_path: Path) -> None:
     public = published(make_content(case, inputs, tmp_path / "out"))
@@ -61,6 +82,7 @@ def test_published_rows_are_read_again(case: Case, inputs: Path, tmp_path: Path)
     if isinstance(made, Boxes):
         with pytest.raises(InputError, match="a published table of boxes"):
             read_again(public)
+        assert "a published table of boxes" in inspect_again(public).refusal
         return
     again = read_again(public, **({"network": str(inputs / "network.csv")} if made.kind == "routes" else {}))
     assert (again.data.kind, again.data.owners, again.data.time_format) == (made.kind, "declared", made.time_format)
@@ -71,6 +93,7 @@ def test_published_rows_are_read_again(case: Case, inputs: Path, tmp_path: Path)
         rows = rows.with_columns(pl.col("place").str.strip_suffix(" (unspecified)"))
     assert rows.height > 0
     assert rows.equals(rows_in(public))
+    check_inspection(public, made.kind)
 
 
 METRES = (470_000.0, 4_200_000.0)
@@ -108,6 +131,7 @@ def test_published_points_are_where_they_were(
     again = read_again(public)
     assert again.data.frame.crs == (crs or ("EPSG:4326" if names == "lon,lat" else "planar"))
     assert to_polars(again.data, ids=again.ids.to_list()).equals(rows_in(public))
+    check_inspection(public, "points")
     # An edited table is not what the manifest describes.
     if crs == "planar" and form == "csv":
         (public / "published.csv").write_text((public / "published.csv").read_text() + "\n")

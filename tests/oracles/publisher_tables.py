@@ -126,7 +126,12 @@ def said(answer: tuple[str, ...]) -> dict[str, Any]:
         return {"owners": "each-trajectory"}
     options = dict(zip(answer[::2], answer[1::2], strict=True))
     columns = dict(pair.split("=") for pair in options.get("--columns", "").split(",") if pair)
-    return {"columns": columns, **({"crs": options["--crs"]} if "--crs" in options else {})}
+    given: dict[str, Any] = {"columns": columns}
+    if "--crs" in options:
+        given["crs"] = options["--crs"]
+    if "--position-order" in options:
+        given["positions"] = {"point": {"order": options["--position-order"]}}
+    return given
 
 
 def check_case(case: Case, folder: Path) -> None:

@@ -11,7 +11,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from printed_methods import PrintedKcl
 from wayveil.errors import InputError, OutputError, UsageError
+from wayveil.methods import METHODS
 from wayveil.model import Verdict
 from wayveil.pipeline import readback
 from wayveil.pipeline.folder.secret import Secret
@@ -246,20 +248,23 @@ def test_no_verdict_no_publication(content: dict[str, Any], tmp_path: Path, monk
     assert outcome.report.is_file()
 
 
-def test_the_printed_validity_test_is_caught_by_the_verifier(content: dict[str, Any], tmp_path: Path) -> None:
+def test_the_printed_validity_test_is_caught_by_the_verifier(
+    content: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The paper's Procedure 2 ends with an output that violates its own requirement on these six records."""
     records = ["b2 c3 e5", "a1 c3", "b2 e5", "a1 b2 c3", "a1", "a1 b2"]
     rows = [f"{i},{visit[1]},{visit[0]}" for i, record in enumerate(records) for visit in record.split()]
     path = tmp_path / "procedure2.csv"
     path.write_text("\n".join(["traj_id,t,location", *rows]) + "\n")
     content["input"]["path"] = str(path)
-    content["method"] = {"name": "kcl", "k": 2, "c": 1, "l": 3, "validity": "literal"}
+    monkeypatch.setitem(METHODS, "kcl_printed", PrintedKcl)
+    content["method"] = {"name": "kcl_printed", "k": 2, "c": 1, "l": 3}
     with pytest.raises(NotPublished) as caught:
         run(content)
     assert caught.value.outcome is not None
     assert caught.value.outcome.verdict.witness is not None
     assert not (tmp_path / "out/public").exists()
-    content["method"]["validity"] = "exact"
+    content["method"]["name"] = "kcl"
     assert run(content).verdict.holds
 
 

@@ -245,9 +245,11 @@ def start() -> Iterator[Callable[..., Server]]:
     )
     started: list[Server] = []
 
-    def start(folder: Path, *, limit: int = 1 << 30, command: tuple[str, ...] = ()) -> Server:
+    def start(
+        folder: Path, *, limit: int = 1 << 30, command: tuple[str, ...] = (), env: dict[str, str] | None = None
+    ) -> Server:
         arguments = [sys.executable, "-W", "error", "-c", code, TOKEN, str(folder), str(limit), *command]
-        process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
         assert process.stdout is not None
         server = Server(process=process, link=process.stdout.readline().strip(), folder=folder)
         started.append(server)

@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
+from printed_plugin import environment
 
 from wayveil.cli import main
 from wayveil.web.runs import ENDED
@@ -27,7 +28,7 @@ BROKEN = ["b2 c3 e5", "a1 c3", "b2 e5", "a1 b2 c3", "a1", "a1 b2"]
 
 @pytest.fixture(scope="module")
 def server(start: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return start(tmp_path_factory.mktemp("serve") / "data")
+    return start(tmp_path_factory.mktemp("serve") / "data", env=environment(tmp_path_factory.mktemp("plugin")))
 
 
 @pytest.fixture
@@ -158,7 +159,7 @@ def test_a_verdict_that_fails_and_files_that_are_wrong(client: httpx.Client) -> 
     rows = [f"{i},{visit[1]},{visit[0]}" for i, record in enumerate(BROKEN) for visit in record.split()]
     literal = upload(client, "literal.csv", "\n".join(["traj_id,t,location", *rows]) + "\n")
     bad = upload(client, "bad.csv", "traj_id,t,location\na,soon,x\nb,2,y\n")
-    refused = begin(client, literal, method={"name": "kcl", "k": 2, "c": 1, "l": 3, "validity": "literal"})
+    refused = begin(client, literal, method={"name": "kcl_printed", "k": 2, "c": 1, "l": 3})
     failed = begin(client, bad, method={"name": "kcl", "k": 2, "l": 2})
 
     run = ended(client, refused)

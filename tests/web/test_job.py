@@ -94,7 +94,7 @@ def test_a_file_that_is_gone_is_told(place: Path, box: Any) -> None:
 def test_progress_is_on_disk_while_it_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     monkeypatch.setattr(job.time, "monotonic", lambda: clock[0])
-    told = job._Told(tmp_path / "progress.json")
+    told = job._ProgressFile(tmp_path / "progress.json")
     told("one", 1, 10)
     assert read_json(tmp_path / "progress.json") == {
         "step": "one", "done": 1, "total": 10, "steps": [{"step": "one", "seconds": 0.0}],

@@ -20,6 +20,7 @@ pytest.importorskip("uvicorn", reason="needs the extra web")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 
 from accessibility import violations  # noqa: E402
+from printed_plugin import environment  # noqa: E402
 from shared_data import DATA  # noqa: E402
 
 from wayveil.commands.generate import generate  # noqa: E402
@@ -64,8 +65,9 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start a server of its own, and return the link that it prints."""
     folder = tmp_path_factory.mktemp("served")
     process = subprocess.Popen(
-        [sys.executable, "-c", SERVER, TOKEN, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+        [sys.executable, "-c", SERVER, TOKEN, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=environment(tmp_path_factory.mktemp("plugin")),
+    )  # fmt: skip
     try:
         said = process.stdout.readline().strip() if process.stdout is not None else ""
         assert said.startswith("http://127.0.0.1:"), process.stderr and process.stderr.read()
@@ -380,10 +382,8 @@ def test_a_verdict_that_fails_publishes_nothing(link: str, browser: Any, tmp_pat
     with Opened(browser, link) as opened:
         opened.upload(visits(tmp_path))
         opened.declare()
-        opened.to_method("kcl")
+        opened.to_method("kcl_printed")
         opened.fill({"k": "2", "c": "1", "l": "3"})
-        opened.page.get_by_text("More settings of the method").click()
-        opened.at("param-validity").select_option("literal")
         opened.at("run-button").click()
         verdict = opened.wait("verdict").inner_text()
         assert "NOT published" in verdict

@@ -16,6 +16,7 @@ from wayveil.errors import InputError, UsageError, check_fraction
 from wayveil.model import Data, Engine
 from wayveil.pipeline.input import load
 from wayveil.recipe.catalog import plain_parameters
+from wayveil.recipe.defaults import columns_of
 from wayveil.recipe.recipe import Recipe, load_recipe
 from wayveil.yardstick.fair_loss import DEFAULT_USES, USES, Resolution, choose_resolution, parse_resolution
 from wayveil.yardstick.footprint import make_space
@@ -77,9 +78,10 @@ def advise(
     method = recipe.method
     given = {**plain_parameters(method)}
     k = int(given.get("k") or given.get("m") or 2)
-    limit = 1.0 / k if max_risk is None else float(check_fraction("advise", "max_risk", max_risk, low=0, high=1))
-    wanted = tuple(dict.fromkeys((*(name for name, _ in method.claim.sensitive), *recipe.output.keep)))
-    loaded = load(recipe.input, attributes=wanted)
+    accepted = None if max_risk is None else check_fraction("advise", "max_risk", max_risk, low=0, high=1)
+    limit = 1.0 / k if accepted is None else float(accepted)
+    recipe = recipe.model_copy(update={"max_risk": accepted})  # a run of what is recommended is judged by it, too
+    loaded = load(recipe.input, attributes=columns_of(recipe))
     _refuse_few(loaded.data, k)
     space = make_space(loaded.data)
     wanted_resolution = parse_resolution(resolution) if isinstance(resolution, str) else resolution

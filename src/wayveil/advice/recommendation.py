@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wayveil.advice.trial import Trial
+from wayveil.advice.trial import ENOUGH, Trial
 from wayveil.comparison.comparison_runs import ready_to_run
 from wayveil.comparison.frontier import ROUNDING, Candidate, dominated
 from wayveil.errors import InputError
 from wayveil.recipe.recipe import Recipe
 from wayveil.yardstick.fair_loss import Resolution
 
-__all__ = ["ENOUGH", "OUTDATED", "Advice", "make_advice"]
+__all__ = ["OUTDATED", "Advice", "make_advice"]
 
-ENOUGH = 0.5
 _COSTLY = 0.5
 """A loss above which a publication tells little of what it is for."""
+_WORTH = 0.1
+"""How much more may be lost, even above that, so that no attack finds anybody with more than its limit."""
 OUTDATED = ("Resolution:", "The method ", "Tried before", "Little is left")
 """How guesses begin that are about settings, and not about the file: others are chosen."""
 
@@ -74,8 +75,8 @@ class Advice:
         if taken is None:
             raise InputError(self.reason)
         recipe = taken.setting.apply(self.recipe)
-        kept = [guess for guess in self.recipe.input.guesses if not guess.startswith(OUTDATED)]
-        guesses = (*kept, f"Chosen by advise: {self.reason}")
+        guesses_left = [guess for guess in self.recipe.input.guesses if not guess.startswith(OUTDATED)]
+        guesses = (*guesses_left, f"Chosen by advise: {self.reason}")
         return recipe.model_copy(update={"input": recipe.input.model_copy(update={"guesses": guesses})})
 
     def recipe_text(self, folder: Path) -> str:
@@ -126,16 +127,33 @@ def _risk(trial: Trial) -> float:
 def _choose(usable: Sequence[Trial], limit: float, *, given: bool) -> int | None:
     """Return the least loss within the limit that keeps half of the trips and rows, and the recipe's promise.
 
-    Where there is none, first the promise is given up, then half of the rows.  Where nobody gave a limit and nothing
-    stays within the usual one, it is the setting of the least risk.
+    Where there is none, first the promise is given up, then half of the rows.  Of what is left, a setting in which no
+    attack exceeds its limit for anybody comes first, if it still tells most of the use, or hardly less than the best.
+    Before all others come those of which a run would say "kept and low".
+    Where nobody gave a limit and nothing stays within the usual one, it is the setting of the least risk.
     """
     enough = [number for number, trial in enumerate(usable) if trial.kept >= ENOUGH]
     within = [number for number in enough if _risk(usable[number]) <= limit + ROUNDING]
-    for pool in (within, [] if given else enough):
-        if pool:
-            return min(pool, key=lambda number: (*_shortfalls(usable[number]), 0.0 if pool is within
-                                                 else _risk(usable[number]), number))  # fmt: skip
-    return None
+    if within:
+        least = min(_shortfalls(usable[number]) for number in within)
+        equals = [number for number in within if _shortfalls(usable[number]) == least]
+        worth = [number for number in equals if _is_worth(usable[number], usable[equals[0]])]
+        low = [number for number in worth if usable[number].low]
+        safe = [number for number in worth if usable[number].exposed == ()]
+        return (low or safe or equals)[0]
+    if given or not enough:
+        return None
+    return min(enough, key=lambda number: (*_shortfalls(usable[number]), _risk(usable[number]), number))
+
+
+def _is_worth(trial: Trial, best: Trial) -> bool:
+    """Whether a setting tells most of the use, or hardly less of any use than the one that loses least."""
+    if trial.cost <= _COSTLY or trial is best:
+        return True
+    assert trial.loss is not None
+    assert best.loss is not None
+    lost = ((trial.loss.parts[use] or 0.0, best.loss.parts[use] or 0.0) for use in trial.loss.uses)
+    return all(mine <= other + _WORTH for mine, other in lost)
 
 
 def _shortfalls(trial: Trial) -> tuple[bool, bool]:
@@ -146,19 +164,36 @@ def _why(usable: Sequence[Trial], chosen: int, limit: float, resolution: Resolut
     """Return two sentences: what is kept and lost beside which others, and what the worst attacker learns."""
     trial = usable[chosen]
     rows = next((what for what in trial.shares if what not in ("trips", "people")), "rows")
-    kept = f"{_percent(trial.kept)} of the trips"
-    kept += f" ({_percent(trial.rows_kept)} of the {rows})" if trial.rows_kept < trial.kept - 0.005 else ""
-    first = f"{trial.setting.words} keeps {kept} and loses {_parts(trial)} at {resolution}, from the file on"
+    share = f"{_percent(trial.kept)} of the trips"
+    share += f" ({_percent(trial.rows_kept)} of the {rows})" if trial.rows_kept < trial.kept - 0.005 else ""
+    first = f"{trial.setting.words} keeps {share} and loses {_parts(trial)} at {resolution}, from the file on"
     equals = [one for one in usable if one.kept >= ENOUGH and _shortfalls(one) == _shortfalls(trial)]
     within = [one for one in equals if _risk(one) <= limit + ROUNDING]
+    low = [one for one in within if one.exposed == ()]
     if trial not in within:
         first += f": in no setting the worst attacker stays below {_percent(limit)} on average, and here it is nearest"
+    elif trial.exposed == ():
+        least = "the least" if trial.rank == min(one.rank for one in low) else "one"
+        first += f", {least} of {len(low)} settings" if len(low) > 1 else ": it is the only setting"
+        first += " in which no attack finds anybody with more than its limit"
     elif len(within) > 1:
         first += f", the least of {len(within)} settings that keep as much of the promise and stay below the risk limit"
     else:
         first += ": no other setting keeps as much of the promise and stays below the risk limit"
     mind = f"; mind that {trial.setting.weaker}" if trial.setting.weaker else ""
-    return f"{first}. {_attacker(trial)}{mind}{_price_of_limit(usable, trial)}."
+    return f"{first}. {_attacker(trial)}{mind}{_why_not_low(trial, low)}{_price_of_limit(usable, trial)}."
+
+
+def _why_not_low(trial: Trial, low: Sequence[Trial]) -> str:
+    """Say what is above its limit in the setting that is taken, and what it would cost to have nothing above it."""
+    if not trial.exposed:
+        return ""
+    worst = trial.exposed[0]
+    said = "" if trial.risk is not None and worst.attack == trial.risk.attack else f"; {worst.sentence}"
+    if low:
+        other = min(low, key=lambda one: one.rank)
+        return f"{said}; with {other.setting.words} no attack would exceed its limit, but it loses {_parts(other)}"
+    return f"{said}; no setting that was tried brings every attack below its limit"
 
 
 def _price_of_limit(usable: Sequence[Trial], trial: Trial) -> str:
@@ -192,11 +227,11 @@ def _why_not(ordered: Sequence[Trial], usable: Sequence[Trial], limit: float, *,
         return "Nothing can be recommended: there is no setting that fits this recipe."
     if not usable:
         return f"Nothing can be recommended: none of {len(ordered)} settings leaves anything; of one: {ordered[0].why}"
-    kept = max(usable, key=lambda trial: trial.kept)
-    if kept.kept < ENOUGH:
+    fullest = max(usable, key=lambda trial: trial.kept)
+    if fullest.kept < ENOUGH:
         return (
-            f"Nothing can be recommended: no setting keeps half of the trips; {kept.setting.words} keeps most, "
-            f"{_percent(kept.kept)}. More people, a smaller k, or places with coordinates would help."
+            f"Nothing can be recommended: no setting keeps half of the trips; {fullest.setting.words} keeps most, "
+            f"{_percent(fullest.kept)}. More people, a smaller k, or places with coordinates would help."
         )
     safest = min((trial for trial in usable if trial.kept >= ENOUGH), key=_risk)
     return (

@@ -1,7 +1,8 @@
 """The search: many settings on a small sample of whole people, the better ones on larger samples, a few on the file.
 
 This is successive halving (Jamieson and Talwalkar, 2016).  A sample misleads towards coarse settings, because fewer
-people meet in it; so the best setting of each family goes on, too, however it did.
+people meet in it; so the best setting of each family goes on, too, however it did.  Attacks are for the last round
+alone; where none of its settings is low in risk for everybody, coarser ones of each family are searched by halves.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from wayveil.advice.settings import RECIPE, Setting
-from wayveil.advice.trial import Trial, try_setting
+from wayveil.advice.trial import ENOUGH, Trial, try_setting
 from wayveil.commands.ladder import sample_people
 from wayveil.io import Loaded
 from wayveil.model import Engine
@@ -19,7 +20,7 @@ from wayveil.recipe.recipe import Recipe
 from wayveil.yardstick.fair_loss import RawUse, Resolution
 from wayveil.yardstick.footprint import Space, trace
 
-__all__ = ["Search", "SearchProgress", "search_settings"]
+__all__ = ["Search", "SearchProgress", "search_low", "search_settings"]
 
 SearchProgress = Callable[[str, int, int], None]
 """Called with a line, how many trials are done, and how many there are at most."""
@@ -29,7 +30,7 @@ _GROWTH = 4
 _LARGEST_ROWS = 150_000
 _LAST = 16
 _EARLY_SHARE = 0.5
-_HALF = 0.5
+_LATE_SHARE = 0.75
 _ATTACKED = 3  # times as long as without attacks
 _SLOWER = 1.2  # a trial on n times as many rows is taken to last n ** 1.2 times as long
 
@@ -70,10 +71,11 @@ def search_settings(
     search = Search(rows=sizes[-1], whole=sizes[-1] >= loaded.data.n_rows)
     left = list(settings)
     lasted: dict[int, float] = {}
+    earlier: dict[int, Trial] = {}
     total = _count_trials(len(left), len(sizes))
     # Before each round `left` are the settings that go into it, the most promising first.  A round tries them on a
     # sample and keeps the better third, with the best of each family.  The last round is on the largest sample and
-    # has attacks; it begins when half of the time is over at the latest.
+    # has attacks; it begins when half of the time is over at the latest, and leaves a quarter for coarser settings.
     for number, rows in enumerate(sizes):
         last = number == len(sizes) - 1
         sample = sample_people(loaded, rows)
@@ -83,7 +85,7 @@ def search_settings(
         for setting in left:
             spent = time.monotonic() - began
             expected = lasted.get(id(setting), 0.0) * growth**_SLOWER * (_ATTACKED if last else 1)
-            allowed = budget_s if last else budget_s * _EARLY_SHARE
+            allowed = budget_s * (_LATE_SHARE if last else _EARLY_SHARE)
             if spent + expected > allowed and (trials or not last):
                 search.out_of_time = True
                 if last or spent > allowed:
@@ -97,13 +99,79 @@ def search_settings(
             progress(_line(trial, sample.data.n_rows), search.tried, max(total, search.tried))
         if last:
             search.trials = trials
-        else:
-            tried = {id(trial.setting) for trial in trials}
-            missed = [setting for setting in left if id(setting) not in tried]
-            left = _promote(trials, _LAST if number == len(sizes) - 2 else max(_LAST, -(-len(left) // 3)))
-            left = left or missed
-            total = search.tried + _count_trials(len(left), len(sizes) - number - 1)
+            break
+        earlier.update((id(trial.setting), trial) for trial in trials)
+        tried = {id(trial.setting) for trial in trials}
+        missed = [setting for setting in left if id(setting) not in tried]
+        left = _promote(trials, _LAST if number == len(sizes) - 2 else max(_LAST, -(-len(left) // 3)))
+        left = left or missed
+        total = search.tried + _count_trials(len(left), len(sizes) - number - 1)
+
+    def attack(setting: Setting) -> Trial | None:
+        growth = sample.data.n_rows / max(earlier[id(setting)].rows, 1)
+        expected = lasted[id(setting)] * growth**_SLOWER * _ATTACKED
+        if time.monotonic() - began + expected > budget_s:
+            search.out_of_time = True
+            return None
+        trial = try_setting(setting, recipe, sample, use, space, seed=seed, attack=True, engine=engine)
+        search.trials.append(trial)
+        search.tried += 1
+        progress(_line(trial, sample.data.n_rows), search.tried, max(total, search.tried))
+        return trial
+
+    attacked = {id(trial.setting) for trial in search.trials}
+    search_low([trial for key, trial in earlier.items() if key not in attacked], search.trials, attack)
     return search
+
+
+def search_low(others: Sequence[Trial], attacked: Sequence[Trial], attack: Callable[[Setting], Trial | None]) -> None:
+    """Look for the setting of the least loss that is low in risk for everybody among those not attacked yet.
+
+    Parameters
+    ----------
+    others : sequence of Trial
+        Those of earlier rounds, without attacks; `rank` orders them by their loss.
+    attacked : sequence of Trial
+        Those with attacks: what loses no less than a low one of these need not be tried.
+    attack : callable
+        Tries a setting with attacks; None where time is over.
+
+    Notes
+    -----
+    Of each family, those that keep half are halved by their loss: where the middle one is low, a finer one may be, and
+    otherwise a coarser one.  A family of n settings takes at most log2(n) + 1 trials.
+    """
+    best = {weaker: _least_low(attacked, weaker=weaker) for weaker in (False, True)}
+    families: dict[tuple[bool, str], list[Trial]] = {}
+    for trial in sorted(others, key=lambda one: one.rank):
+        if trial.loss is not None and trial.kept >= ENOUGH and trial.rows_kept >= ENOUGH:
+            families.setdefault((bool(trial.setting.weaker), trial.setting.family), []).append(trial)
+    for weaker, family in sorted(families, key=lambda key: key[0]):
+        if weaker and best[False] < 1.0:
+            return  # a setting with the whole promise is low: none that gives up a part of it would be taken
+        pool = families[weaker, family]
+        finest = 0
+        coarsest = len(pool)
+        # Every setting before `finest` is too risky, as far as coarser is safer; those from `coarsest` on are known to
+        # be low, or lose more than one that is.
+        while finest < coarsest:
+            middle = (finest + coarsest) // 2
+            if pool[middle].cost >= best[weaker]:
+                coarsest = middle
+                continue
+            tried = attack(pool[middle].setting)
+            if tried is None:
+                return
+            if tried.low:
+                best[weaker] = min(best[weaker], tried.cost)
+                coarsest = middle
+            else:
+                finest = middle + 1
+
+
+def _least_low(attacked: Sequence[Trial], *, weaker: bool) -> float:
+    """Return the smallest loss of a setting that is low in risk; 1 where there is none."""
+    return min((one.cost for one in attacked if one.low and bool(one.setting.weaker) == weaker), default=1.0)
 
 
 def _round_sizes(rows: int) -> list[int]:
@@ -143,7 +211,7 @@ def _promote(trials: Sequence[Trial], most: int) -> list[Setting]:
         best.setdefault(trial.setting.family, trial)
     families = [trial for trial in best.values() if trial not in kept]
     kept = [*kept, *families[: max(1, most // 4)]]
-    others = [trial for trial in usable if trial not in kept and trial.kept >= _HALF]
+    others = [trial for trial in usable if trial not in kept and trial.kept >= ENOUGH]
     room = min(most - len(kept), len(others))
     kept += [others[place * len(others) // room] for place in range(room)]
     kept += [trial for trial in trials if trial.setting.family == RECIPE and trial not in kept]

@@ -10,7 +10,7 @@ import numpy as np
 
 from wayveil.errors import UsageError
 from wayveil.metrics.movement import round_up
-from wayveil.model import Data, seconds_per_unit
+from wayveil.model import Data, Trips, seconds_per_unit
 from wayveil.recipe.catalog import kinds_of, plain_parameters
 from wayveil.recipe.recipe import Recipe, make_recipe
 from wayveil.yardstick.fair_loss import Resolution
@@ -158,6 +158,19 @@ class _Builder:
                     "places" if not named else "crowds" if "people" in named else "h3" if "h3" in named else "cells"
                 )
                 yield self._make(steps, method, f"kcl {family}", weaker)
+        timed = self.dated and not issubclass(self._kind(), Trips)  # a trip has two times
+        for steps in self._spacetime(points=points) if located and timed else ():
+            yield self._make(steps, method, "kcl spacetime", weaker)
+
+    def _spacetime(self, *, points: bool) -> Iterator[list[Step]]:
+        """Yield zones of space and time: short where many people are, long where few are; on dates, or folded ones."""
+        cell = round(self.cell) if self.cell >= 1 else self.cell
+        bases: list[Step] = [{"step": "bucket", "width": "1h"}]
+        bases += [{"step": "fold", "to": to, "part": "1h"} for to in ("week", "day")]
+        for base in bases:
+            for crowd in self._crowds():
+                zones = {"step": "zones", "cell": cell, "people": crowd, "time": "1h"}
+                yield [*(self._cells([base]) if points else [base]), zones]
 
     def _kcl(self) -> tuple[Step | None, str]:
         """Return `kcl` with the promise of the recipe, and what a recipe with another promise gives up by it."""
@@ -165,15 +178,13 @@ class _Builder:
             return self.method, ""
         if self.method["name"] in ("gsup", "cast"):
             return None, ""  # their attackers know something else altogether
-        said = "it hides people from who knows any two visits, not from who knows all of a trip"
-        return {"name": "kcl", "k": self.k, "l": 2}, said
+        weakness = "it hides people from who knows any two visits, not from who knows all of a trip"
+        return {"name": "kcl", "k": self.k, "l": 2}, weakness
 
     def _zones(self) -> Iterator[list[Step]]:
         cell = round(self.cell) if self.cell >= 1 else self.cell
-        people = len(np.unique(self.raw.owner))
-        for crowd in _CROWDS:
-            if crowd * self.k <= max(people, 2 * self.k):
-                yield [{"step": "zones", "cell": cell, "people": crowd * self.k}]
+        for crowd in self._crowds():
+            yield [{"step": "zones", "cell": cell, "people": crowd}]
         for times in (1, 2, 4):
             yield [{"step": "zones", "cell": cell * times}]
         sites = self.raw.sites()
@@ -184,6 +195,13 @@ class _Builder:
         if self.recipe.input.zones is not None:
             own = [step for step in self.own if step["step"] == "zones" and step.get("cell") == "none"]
             yield [own[0] if own and own[0].get("h3") == "none" else {"step": "zones"}]
+
+    def _crowds(self) -> Iterator[int]:
+        """Yield how many people a zone has, as far as there are so many."""
+        people = len(np.unique(self.raw.owner))
+        for crowd in _CROWDS:
+            if crowd * self.k <= max(people, 2 * self.k):
+                yield crowd * self.k
 
     def _times(self) -> Iterator[list[Step]]:
         if self.dated:
@@ -284,7 +302,8 @@ def _step_words(step: Step) -> str:
         return f"{_FOLD_WORDS[step['to']]}, {part}"
     if name == "zones":
         if step.get("people", "none") != "none":
-            return f"zones with {step['people']}+ people"
+            lasting = step.get("time", "none")
+            return f"zones with {step['people']}+ people" + ("" if lasting == "none" else f" for {lasting} or longer")
         if step.get("h3", "none") != "none":
             return f"H3 cells of level {step['h3']}"
         return f"cells of {step['cell']:g} m" if step.get("cell", "none") != "none" else "zones of the file"

@@ -12,17 +12,23 @@ from wayveil.advice.settings import Setting
 from wayveil.engines import LocalEngine
 from wayveil.errors import WayveilError
 from wayveil.io import Loaded
-from wayveil.model import AttackResult, Data, Engine
-from wayveil.pipeline.evaluate import run_attacks
+from wayveil.model import AttackResult, Data, Engine, MethodResult, Points
+from wayveil.pipeline.alignment import aligned, cut_at_parts, rejoin
+from wayveil.pipeline.evaluate import measure, run_attacks
 from wayveil.pipeline.input import load_zones, prepare
 from wayveil.pipeline.remaining import Remaining, count_published
 from wayveil.pipeline.seeds import rng_for, sequence_for
-from wayveil.recipe.defaults import attacks_of, sensitive_of
+from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
+from wayveil.recipe.purpose import lost_share, telling_names
 from wayveil.recipe.recipe import Recipe
+from wayveil.report.text.head import Exposure, exposures
 from wayveil.yardstick.fair_loss import FairLoss, RawUse
 from wayveil.yardstick.footprint import Space, trace
 
-__all__ = ["Risk", "Trial", "try_setting"]
+__all__ = ["ENOUGH", "Risk", "Trial", "try_setting"]
+
+ENOUGH = 0.5
+"""The share of rows, trips and people that must be left of a file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,14 +59,26 @@ class Risk:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """What came of a setting; `why` says why nothing did."""
+    """What came of a setting; `why` says why nothing did.
+
+    `exposed` are the attacks above their limit, the one that exposes most people first, and `use_lost` is the loss that
+    the result of a run would tell: both are as in the head of that result, and are there after attacks only.
+    """
 
     setting: Setting
     rows: int
     shares: Mapping[str, float] = field(default_factory=dict)
     loss: FairLoss | None = None
     risk: Risk | None = None
+    exposed: tuple[Exposure, ...] | None = None
+    use_lost: float | None = None
     why: str = ""
+
+    @property
+    def low(self) -> bool:
+        """Whether a run would end in "kept and low": half is left, and no attack exceeds its limit for anybody."""
+        left = bool(self.shares) and min(self.shares.values()) >= ENOUGH
+        return left and self.exposed == () and (self.use_lost is None or self.use_lost <= ENOUGH)
 
     @property
     def kept(self) -> float:
@@ -93,6 +111,8 @@ class Trial:
             "shares": dict(self.shares),
             "loss": None if self.loss is None else {"value": self.loss.value, **self.loss.parts},
             "risk": None if self.risk is None else self.risk.to_json(),
+            "exposed": None if self.exposed is None else [one.to_json() for one in self.exposed],
+            "kept_and_low": self.low,
             "why": self.why or None,
         }
 
@@ -126,7 +146,7 @@ def try_setting(
             polygons = load_zones(chosen.input, step, ready.data) if step.needs_zones else polygons
         left = trace(result.data, space, steps=chosen.prepare, polygons=polygons, timed=method.keeps_times)
         loss = use.lose(left)
-        risk = _worst(chosen, ready.data, result, seed, engine) if attack else None
+        risk, exposed, lost = _attack(chosen, ready.data, result, seed, engine) if attack else (None, None, None)
     except WayveilError as error:
         return Trial(setting=setting, rows=rows, why=str(error))
     assert ready.origin is not None
@@ -137,26 +157,61 @@ def try_setting(
         shares=Remaining(stages=(*ready.stages, last)).shares,
         loss=loss,
         risk=risk,
+        exposed=exposed,
+        use_lost=lost,
     )
 
 
-def _worst(recipe: Recipe, prepared: Data, made: Any, seed: int, engine: Engine) -> Risk | None:
-    """Return what the attacker learns who is right most often about people in the published data, on average."""
+def _attack(
+    recipe: Recipe, prepared: Data, made: MethodResult, seed: int, engine: Engine
+) -> tuple[Risk | None, tuple[Exposure, ...], float | None]:
+    """Return what the worst attacker learns of people, on average; who exceeds a limit; and the loss that a run tells.
+
+    The loss is measured only where nobody exceeds a limit: there it decides what the result is called.
+    """
     attacks = attacks_of(recipe)
     sequence = sequence_for(seed, "attacks")
+    truth, seen, whole = _match(recipe.method, prepared, made)
     results = run_attacks(
-        attacks, prepared, made.data, sensitive=sensitive_of(recipe), seed=sequence, engine=engine, boxes=made.boxes
+        attacks, truth, seen, sensitive=sensitive_of(recipe), seed=sequence, engine=engine, boxes=made.boxes
     )
+    exposed = exposures(results)
+    lost = None if exposed else _lose_use(recipe, prepared, seen, whole, engine)
     risks = [(risk, position) for position, result in enumerate(results) if (risk := _risk_of(result)) is not None]
     if not risks:
-        return None
+        return None, exposed, lost
     risk, position = max(risks, key=lambda one: (one[0].mean, one[0].largest or 0.0, -one[1]))
     own = np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, position))
     values = {attribute: list(listed) for attribute, listed in sensitive_of(recipe)}
     attack = attacks[position]
-    before = attack.run(prepared, prepared, sensitive=values, rng=np.random.default_rng(own), engine=engine)
+    before = attack.run(truth, truth, sensitive=values, rng=np.random.default_rng(own), engine=engine)
     raw = _risk_of(before)
-    return replace(risk, mean_raw=None if raw is None else raw.mean)
+    return replace(risk, mean_raw=None if raw is None else raw.mean), exposed, lost
+
+
+def _match(method: Any, prepared: Data, made: MethodResult) -> tuple[Any, Any, Any]:
+    """Return what attackers know and see, trajectory by trajectory, and what is published of each prepared one.
+
+    Where a method publishes pieces in time, attackers know the true piece of each.
+    """
+    if made.source is None or not method.parts_in_time or not isinstance(prepared, Points):
+        return prepared, made.data, made.data
+    pieces, piece = cut_at_parts(prepared, made)
+    published = np.flatnonzero(piece >= 0)
+    matched = aligned(made.data.take(published), piece[published], pieces)
+    return pieces, matched, rejoin(matched, pieces, prepared)
+
+
+def _lose_use(recipe: Recipe, prepared: Data, seen: Data, whole: Data, engine: Engine) -> float | None:
+    """Return the loss that the result of a run tells first, as a share; None where it is told in another unit."""
+    metrics = {metric.name: metric for metric in metrics_of(recipe)}
+    names = [name for name in telling_names(recipe.use) if name in metrics]
+    for name in dict.fromkeys([*names, *metrics]):
+        metric = metrics[name]
+        score = measure((metric,), prepared, whole if metric.matched else seen, engine)[0]
+        if score.value is not None:
+            return lost_share(score)
+    return None
 
 
 def _risk_of(result: AttackResult) -> Risk | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from wayveil.attacks.groups.known_group import KnownGroup
+from wayveil.attacks.habits.lbqid import Lbqid
 from wayveil.attacks.pieces.linked_pieces import LinkedPieces
 from wayveil.attacks.places.home_work import HomeWork
 from wayveil.attacks.places.known_frequencies import KnownFrequencies
@@ -10,7 +12,6 @@ from wayveil.attacks.places.known_order import KnownOrder
 from wayveil.attacks.places.top_places import TopPlaces
 from wayveil.attacks.positions.continuity import Continuity
 from wayveil.attacks.positions.graph_attack import GraphAttack
-from wayveil.attacks.positions.lbqid import Lbqid
 from wayveil.attacks.positions.nearest_positions import NearestPositions
 from wayveil.attacks.positions.noisy_sightings import NoisySightings
 from wayveil.attacks.positions.seen_in_boxes import SeenInBoxes
@@ -38,6 +39,7 @@ __all__ = [
     "HomeWork",
     "InferenceRoutes",
     "KnownFrequencies",
+    "KnownGroup",
     "KnownLocations",
     "KnownOrder",
     "KnownPlaces",
@@ -65,6 +67,7 @@ ATTACKS: dict[str, type] = {
         GraphAttack,
         Continuity,
         LinkedPieces,
+        KnownGroup,
         Lbqid,
         SeenOnRoads,
         InferenceRoutes,

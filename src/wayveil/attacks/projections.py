@@ -161,7 +161,7 @@ def _attack(truth: Visits, target: Visits, number: IntArray, places: Iterable[st
     several = bool((trips > 1).any())
     same = truth.owners == target.owners == "given" and np.array_equal(truth.owner, target.owner)
     if several and same:
-        risk = _told(target, number, code, with_times=with_times)
+        risk = _shares_told(target, number, code, with_times=with_times)
         return _Risk(np.where(attacks > 0, risk, 0.0), attacks, np.ones(n_people, bool))
     risk = np.zeros(n_people)
     exact = np.ones(n_people, bool)
@@ -173,7 +173,7 @@ def _attack(truth: Visits, target: Visits, number: IntArray, places: Iterable[st
     return _Risk(np.where(attacks > 0, risk, 0.0), attacks, exact & (trips <= 1))
 
 
-def _told(target: Visits, number: IntArray, code: Mapping[str, int], *, with_times: bool) -> FloatArray:
+def _shares_told(target: Visits, number: IntArray, code: Mapping[str, int], *, with_times: bool) -> FloatArray:
     """Return the surest inference of each person by an adversary who knows how many of each class are theirs.
 
     Of N trajectories that look alike n are theirs, and M have the place.  Handed out in any way, none of theirs has it
@@ -182,13 +182,13 @@ def _told(target: Visits, number: IntArray, code: Mapping[str, int], *, with_tim
     classes = _types(target, code, with_times)
     size = [len(members) for members in classes.values()]
     having = _having(target, classes, code)
-    held: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    counts: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     for c, members in enumerate(classes.values()):
         for person in number[members].tolist():
-            held[person][c] += 1
+            counts[person][c] += 1
     chances: dict[tuple[tuple[int, int], ...], float] = {}  # many people have the same number of the same classes
     risk = np.zeros(int(number.max(initial=-1)) + 1)
-    for person, of_class in held.items():
+    for person, of_class in counts.items():
         key = tuple(sorted(of_class.items()))
         if key not in chances:
             none: dict[int, float] = defaultdict(float)
@@ -249,10 +249,10 @@ def _types(data: Visits, code: Mapping[str, int], with_times: bool) -> dict[Part
     shown: list[Any] = recode[data.location[own]].tolist() if len(recode) else []
     if with_times:
         shown = list(zip(shown, data.t[own].tolist(), strict=True))
-    found: dict[Part, list[int]] = defaultdict(list)
+    members: dict[Part, list[int]] = defaultdict(list)
     for i in np.flatnonzero(np.diff(data.offsets)).tolist():
-        found[tuple(shown[ends[i] : ends[i + 1]])].append(i)
-    return {part: np.array(listed, np.int64) for part, listed in found.items()}
+        members[tuple(shown[ends[i] : ends[i + 1]])].append(i)
+    return {part: np.array(listed, np.int64) for part, listed in members.items()}
 
 
 def _having(target: Visits, classes: Mapping[Part, IntArray], code: Mapping[str, int]) -> list[dict[int, int]]:
@@ -279,18 +279,18 @@ def _possible(known: list[Part], looks: list[Part]) -> list[list[int]]:
     """Return for each known part the classes that can come from it by deleting visits."""
     number = {part: j for j, part in enumerate(looks)}
     tests = sum(len(part) > _MOST_KNOWN for part in known) * len(looks)
-    found = []
+    projections = []
     for part in known:
         if len(part) <= _MOST_KNOWN:
             left: set[Part] = {()}
             for item in part:
                 left |= {(*shorter, item) for shorter in left}
-            found.append(sorted(number[shorter] for shorter in left if shorter in number))
+            projections.append(sorted(number[shorter] for shorter in left if shorter in number))
         elif tests <= _MOST_TESTS:
-            found.append([j for j, shorter in enumerate(looks) if _is_part(shorter, part)])
+            projections.append([j for j, shorter in enumerate(looks) if _is_part(shorter, part)])
         else:
-            found.append(list(range(len(looks))))
-    return found
+            projections.append(list(range(len(looks))))
+    return projections
 
 
 def _is_part(shorter: Part, part: Part) -> bool:
@@ -321,11 +321,11 @@ def _prune(edges: list[list[int]], demand: list[int], supply: list[int]) -> tupl
     end = np.concatenate([n + b, a[used]])
     cycles = sparse.coo_array((np.ones(len(start), np.int8), (start, end)), shape=(n + m, n + m)).tocsr()
     part = csgraph.connected_components(cycles, directed=True, connection="strong")[1]
-    kept: list[list[int]] = [[] for _ in range(n)]
+    possible: list[list[int]] = [[] for _ in range(n)]
     for i, j, stays in zip(a.tolist(), b.tolist(), (used | (part[a] == part[n + b])).tolist(), strict=True):
         if stays:
-            kept[i].append(j)
-    return kept, True
+            possible[i].append(j)
+    return possible, True
 
 
 def _components(edges: list[list[int]], n: int, m: int) -> Iterator[tuple[list[int], list[int]]]:
@@ -334,10 +334,10 @@ def _components(edges: list[list[int]], n: int, m: int) -> Iterator[tuple[list[i
     end = n + np.array([j for e in edges for j in e], np.int64)
     graph = sparse.coo_array((np.ones(len(start), np.int8), (start, end)), shape=(n + m, n + m)).tocsr()
     label = csgraph.connected_components(graph, directed=False)[1]
-    found: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    components: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for vertex, c in enumerate(label.tolist()):
-        found[c][vertex >= n].append(vertex - n if vertex >= n else vertex)
-    yield from found.values()
+        components[c][vertex >= n].append(vertex - n if vertex >= n else vertex)
+    yield from components.values()
 
 
 def _chances(

@@ -328,7 +328,7 @@ def _written(given: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
         "header": False if given.pop("no_header") or names else None,
         "names": names or None,
     }
-    said = {key: value for key, value in dialect.items() if value is not None}
+    settings = {key: value for key, value in dialect.items() if value is not None}
     form = given.pop("time_format")
     zone = given.pop("time_zone")
     times = {}
@@ -338,14 +338,14 @@ def _written(given: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
     positions = {"point": position} if any(position.values()) else {}
     every = given.pop("line_every")
     line = None if every is None else {"column": "", "every": every}
-    return {"times": times, "line": line, "positions": positions, **({"dialect": said} if said else {})}
+    return {"times": times, "line": line, "positions": positions, **({"dialect": settings} if settings else {})}
 
 
-def prepare_steps(time_bucket: str | None, asked: list[str] | None) -> tuple[Any, ...]:
+def prepare_steps(time_bucket: str | None, listed: list[str] | None) -> tuple[Any, ...]:
     """Return the preparation steps that options ask for, --time-bucket last."""
     from wayveil.recipe.catalog import build, parse
 
-    texts = [*(asked or []), *([f"bucket width={time_bucket}"] if time_bucket is not None else [])]
+    texts = [*(listed or []), *([f"bucket width={time_bucket}"] if time_bucket is not None else [])]
     steps = []
     for text in texts:
         name, *pairs = text.split() or [""]
@@ -360,10 +360,10 @@ def prepare_steps(time_bucket: str | None, asked: list[str] | None) -> tuple[Any
 
 
 def _columns(text: str | None) -> dict[str, str]:
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for pair in (text or "").split(",") if text else []:
         name, sign, column = pair.partition("=")
-        if not (sign and name and column) or name in found:
+        if not (sign and name and column) or name in columns:
             raise UsageError(f"--columns must look like traj_id=card,t=time with each name once; got {text!r}.")
-        found[name] = column
-    return found
+        columns[name] = column
+    return columns

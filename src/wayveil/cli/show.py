@@ -179,21 +179,22 @@ def score_lines(scores: Any) -> Iterator[str]:
         yield _row(score.name, f"{_score(score)}; {score.meaning}", width=width)
 
 
-def generated_json(made: Any) -> dict[str, Any]:
+def generated_json(generated: Any) -> dict[str, Any]:
     """Return what was generated, with the seed that makes it again."""
     return {
-        "path": str(made.path),
-        "trajectories": len(made.data),
-        _rows(made.data): made.data.n_rows,
-        "seed": made.seed,
-        "sensitive": {name: list(values) for name, values in made.sensitive.items()},
+        "path": str(generated.path),
+        "trajectories": len(generated.data),
+        _rows(generated.data): generated.data.n_rows,
+        "seed": generated.seed,
+        "sensitive": {name: list(values) for name, values in generated.sensitive.items()},
     }
 
 
-def generated_lines(made: Any) -> Iterator[str]:
+def generated_lines(generated: Any) -> Iterator[str]:
     """Say what was generated and how to make it again."""
-    yield f"{made.path}: {len(made.data):,} trajectories, {made.data.n_rows:,} {_rows(made.data)}, seed {made.seed}"
-    for name, values in made.sensitive.items():
+    data = generated.data
+    yield f"{generated.path}: {len(data):,} trajectories, {data.n_rows:,} {_rows(data)}, seed {generated.seed}"
+    for name, values in generated.sensitive.items():
         yield _row("sensitive", f"{name}={','.join(values)}")
 
 

@@ -14,34 +14,34 @@ from wayveil.cli.terminal import harmless
 __all__ = ["advice_lines"]
 
 
-def advice_lines(found: Any, written: Path | None = None) -> Iterator[str]:
+def advice_lines(advice: Any, written: Path | None = None) -> Iterator[str]:
     """Say what was tried, the frontier with the recipe as it is beside it, and which setting to take, and why."""
-    where = "the file" if found.whole else f"a sample of {found.rows:,} rows"
-    yield f"{found.tried} trials; losses from the file on, at {found.resolution}; the last ones on {where}"
-    if found.out_of_time:
+    where = "the file" if advice.whole else f"a sample of {advice.rows:,} rows"
+    yield f"{advice.tried} trials; losses from the file on, at {advice.resolution}; the last ones on {where}"
+    if advice.out_of_time:
         yield "  the time was over before all were tried: a larger --budget may find more"
-    uses = list(found.uses)
+    uses = list(advice.uses)
     heads = "".join(f"{use:>9}" for use in uses)
     shown = [
         (number, trial)
-        for number, trial in enumerate(found.trials)
+        for number, trial in enumerate(advice.trials)
         if trial.loss is not None
-        and (number in found.frontier or number == found.chosen or trial.setting.family == "recipe")
+        and (number in advice.frontier or number == advice.chosen or trial.setting.family == "recipe")
     ]
     if shown:
         yield f"  {'':>4}{'risk':>8}{'above':>8}{'worst':>8}{heads}{'trips':>8}{'rows':>8}  setting"
     for number, trial in shown:
         losses = "".join(f"{_percent(trial.loss.parts[use]):>9}" for use in uses)
-        kept = f"{_percent(trial.kept):>8}{_percent(trial.rows_kept):>8}"
+        shares = f"{_percent(trial.kept):>8}{_percent(trial.rows_kept):>8}"
         promise = " (another promise)" if trial.setting.weaker else ""
-        line = harmless(f"  {number + 1:>4}{_risk(trial)}{losses}{kept}  {trial.setting.words}{promise}")
-        yield typer.style(line, fg="green", bold=True) if number == found.chosen else line
+        line = harmless(f"  {number + 1:>4}{_risk(trial)}{losses}{shares}  {trial.setting.words}{promise}")
+        yield typer.style(line, fg="green", bold=True) if number == advice.chosen else line
     yield ""
-    if found.recommended is not None:
-        yield fill(harmless(f"Take setting {found.chosen + 1}: {found.reason}"), width=110)
-    if found.recommended is not None and written is not None:
+    if advice.recommended is not None:
+        yield fill(harmless(f"Take setting {advice.chosen + 1}: {advice.reason}"), width=110)
+    if advice.recommended is not None and written is not None:
         yield f"  {'next':<12}wayveil run {written}"
-    elif found.recommended is not None:
+    elif advice.recommended is not None:
         yield f"  {'next':<12}wayveil advise ... --write better.toml"
 
 

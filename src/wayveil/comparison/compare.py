@@ -151,10 +151,10 @@ class _Work:
             except UsageError as error:
                 wrong = str(error)
                 break
-            found, new = run_cell(cell, self.measures, self.original, self.engine, self._progress(number, setting))
+            measured, new = run_cell(cell, self.measures, self.original, self.engine, self._progress(number, setting))
             self.ran += new
             cells.append(cell)
-            runs.append(self._numbers(cell, found))
+            runs.append(self._numbers(cell, measured))
         row = _row(number, setting, runs, wrong)
         if row["risk"] is not None:  # of several runs the riskiest is recommended: its risk is the one that is shown
             self.cells[number] = cells[[run["risk"] for run in runs].index(row["risk"])]
@@ -176,15 +176,15 @@ class _Work:
 
         return tell
 
-    def _numbers(self, cell: ComparisonRun, found: dict[str, Any]) -> dict[str, Any]:
-        attack = found.get("attack")
-        score = found.get("score")
+    def _numbers(self, cell: ComparisonRun, measured: dict[str, Any]) -> dict[str, Any]:
+        attack = measured.get("attack")
+        score = measured.get("score")
         raw, published = (measured_values(attack[side]) for side in ("raw", "published")) if attack else ({}, {})
         self.adversary = attack["published"]["adversary"] if attack else self.adversary
         risk = self.measures
         return {
-            "status": found["status"],
-            "reason": found["reason"],
+            "status": measured["status"],
+            "reason": measured["reason"],
             "risk": risk.risk_of(published) if attack else None,
             "risk_low": risk.risk_of(published, "_low"),
             "risk_high": risk.risk_of(published, "_high"),
@@ -192,9 +192,9 @@ class _Work:
             "loss": risk.loss_of(score) if score else None,
             "percent": _is_percent(risk, score) if score else None,
             "turned": score is not None and risk.is_turned(score),
-            "seconds": found["seconds"],
-            "kept": found.get("shares", {}).get("trips"),
-            "verdict": found.get("verdict", {}).get("measured"),
+            "seconds": measured["seconds"],
+            "kept": measured.get("shares", {}).get("trips"),
+            "verdict": measured.get("verdict", {}).get("measured"),
             "folder": str(cell.folder.relative_to(self.plan.out)),
         }
 

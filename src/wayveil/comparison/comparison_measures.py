@@ -18,7 +18,7 @@ import numpy as np
 
 from wayveil.comparison.comparison_recipe import Measure, Setting
 from wayveil.errors import UsageError
-from wayveil.model import Boxes, Points, Score, Visits, duration_units
+from wayveil.model import Boxes, Score, Visits, duration_units
 from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.input import load_published
 from wayveil.recipe import catalog
@@ -128,11 +128,13 @@ def choose_measures(
     if loss is None and fair is not None:
         return ComparisonMeasures(attack=attack, risk=number, metric=fair, loss="", n_common=0, prepared=True)
     metric = _metric_prepared(loss, ready, n_common) if prepared else _metric(kind, loss, ready)
-    told = "" if loss is None else loss.number
-    if set(told.split("_")) & set(_KEPT):
-        raise UsageError(f"[compare] loss: {told!r} is better the larger it is; name a number that is lost, not kept.")
+    number_name = "" if loss is None else loss.number
+    if set(number_name.split("_")) & set(_KEPT):
+        raise UsageError(
+            f"[compare] loss: {number_name!r} is better the larger it is; name a number that is lost, not kept."
+        )
     return ComparisonMeasures(
-        attack=attack, risk=number, metric=metric, loss=told, n_common=n_common, prepared=prepared
+        attack=attack, risk=number, metric=metric, loss=number_name, n_common=n_common, prepared=prepared
     )
 
 
@@ -143,11 +145,12 @@ def common_steps(settings: Sequence[Setting]) -> int:
     return next((i for i in range(shortest) if any(s.steps[i] != first[i] for s in settings)), shortest)
 
 
-def as_boxes(visits: Visits, original: Points, steps: Sequence[Any]) -> Boxes:
+def as_boxes(visits: Visits, original: Any, steps: Sequence[Any]) -> Boxes:
     """Return visits to the cells of a grid as what they say of the points: a square for the length of a bucket.
 
     Examples
     --------
+    >>> from wayveil.model import Points
     >>> from wayveil.steps import Grid
     >>> original = Points.from_records([[(3, 120.0, -5.0)]])
     >>> step = Grid(cell=100, bucket=10)
@@ -174,10 +177,10 @@ def as_boxes(visits: Visits, original: Points, steps: Sequence[Any]) -> Boxes:
     )
 
 
-def _attack(kind: str, asked: Measure | None, settings: Sequence[Setting]) -> Any:
-    name = asked.name if asked is not None else _RISK.get(kind) or _first("attack", settings)
+def _attack(kind: str, named: Measure | None, settings: Sequence[Setting]) -> Any:
+    name = named.name if named is not None else _RISK.get(kind) or _first("attack", settings)
     cls: Any = catalog.entry("attack", name)
-    if asked is not None and not is_ready(cls, asked.given):
+    if named is not None and not is_ready(cls, named.given):
         raise UsageError(f"The attack {name} needs {cls.asks!r}: give [compare] risk as a table with it.")
     for method in (setting.method for setting in settings):
         if not fits(cls, method.accepts, method.publishes, **_told(method)):
@@ -185,12 +188,12 @@ def _attack(kind: str, asked: Measure | None, settings: Sequence[Setting]) -> An
                 f"The attack {name} cannot be made on what {method.name} publishes here ({_words(method)}), so its "
                 "risk cannot be compared. Name another attack in [compare] risk, or leave this method out."
             )
-    return catalog.build("attack", name, {} if asked is None else asked.given)
+    return catalog.build("attack", name, {} if named is None else named.given)
 
 
-def _metric(kind: str, asked: Measure | None, settings: Sequence[Setting]) -> Any:
+def _metric(kind: str, named: Measure | None, settings: Sequence[Setting]) -> Any:
     """Return the metric for settings that all prepare the data in the same way."""
-    name = asked.name if asked is not None else _LOSS.get(kind) or _first("metric", settings)
+    name = named.name if named is not None else _LOSS.get(kind) or _first("metric", settings)
     cls: Any = catalog.entry("metric", name)
     for method in (setting.method for setting in settings):
         if not fits(cls, method.accepts, method.publishes, **_told(method)):
@@ -198,17 +201,17 @@ def _metric(kind: str, asked: Measure | None, settings: Sequence[Setting]) -> An
                 f"The metric {name} cannot be taken of what {method.name} publishes here ({_words(method)}), so its "
                 "loss cannot be compared. Name another metric in [compare] loss, or leave this method out."
             )
-    return catalog.build("metric", name, {} if asked is None else asked.given)
+    return catalog.build("metric", name, {} if named is None else named.given)
 
 
-def _metric_prepared(asked: Measure | None, settings: Sequence[Setting], n_common: int) -> Any:
+def _metric_prepared(named: Measure | None, settings: Sequence[Setting], n_common: int) -> Any:
     """Return the metric for settings that prepare the data in different ways, measured against the original."""
     original = _original_kind(settings, n_common)
     kind = original.__name__.lower()
     advice = "Give all settings the same steps, or compare them in two recipes."
     if kind not in _LOSS_PREPARED:
         raise UsageError(f"The settings prepare {kind} in different ways, and no metric sees what that loses. {advice}")
-    name = _LOSS_PREPARED[kind] if asked is None else asked.name
+    name = _LOSS_PREPARED[kind] if named is None else named.name
     cls: Any = catalog.entry("metric", name)
     if name in _BLIND:
         raise UsageError(
@@ -228,7 +231,7 @@ def _metric_prepared(asked: Measure | None, settings: Sequence[Setting], n_commo
                 f"The metric {name} cannot compare the original {kind} with what {method.name} publishes here "
                 f"({_words(method)}). {advice}"
             )
-    return catalog.build("metric", name, {} if asked is None else asked.given)
+    return catalog.build("metric", name, {} if named is None else named.given)
 
 
 def _original_kind(settings: Sequence[Setting], n_common: int) -> Any:
@@ -252,9 +255,9 @@ def _told(method: Any) -> dict[str, bool]:
 
 
 def _words(method: Any) -> str:
-    told = _told(method)
-    parts = "" if told["matched"] else ", parts of trajectories"
-    return catalog.kind_published(method) + parts + ("" if told["timed"] else ", without times")
+    words = _told(method)
+    parts = "" if words["matched"] else ", parts of trajectories"
+    return catalog.kind_published(method) + parts + ("" if words["timed"] else ", without times")
 
 
 def _first(family: catalog.Family, settings: Sequence[Setting]) -> str:

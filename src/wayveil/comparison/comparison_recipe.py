@@ -124,11 +124,11 @@ def load_plan(path: Path, out: Path | None = None) -> Plan:
     )
 
 
-def _fair_metric(asked: _Compare) -> FairMetric:
+def _fair_metric(section: _Compare) -> FairMetric:
     """Return how loss is measured where no metric is named."""
-    if asked.loss is not None and (asked.use is not None or asked.resolution is not None):
+    if section.loss is not None and (section.use is not None or section.resolution is not None):
         raise UsageError("[compare] loss names a metric, so that use and resolution have no meaning; leave them out.")
-    return FairMetric(use=asked.use or "auto", resolution=asked.resolution or "auto")
+    return FairMetric(use=section.use or "auto", resolution=section.resolution or "auto")
 
 
 def _limit(value: Any) -> float:
@@ -173,15 +173,15 @@ def _sentence(error: ValidationError) -> str:
     return f"Compare recipe: {name!r} in {place} is wrong: {first['msg'][:1].lower()}{first['msg'][1:]}."
 
 
-def _measure(family: catalog.Family, asked: str | dict[str, Any] | None) -> Measure | None:
+def _measure(family: catalog.Family, entry: str | dict[str, Any] | None) -> Measure | None:
     """Return what ``"known_visits.identity_mean"``, or a table with `name`, `number` and parameters, asks for."""
-    if asked is None:
+    if entry is None:
         return None
-    if isinstance(asked, str):
-        name, _, number = asked.partition(".")
+    if isinstance(entry, str):
+        name, _, number = entry.partition(".")
         given: dict[str, Any] = {}
     else:
-        given = dict(asked)
+        given = dict(entry)
         name = given.pop("name", None)
         number = given.pop("number", "")
         if not isinstance(name, str) or not isinstance(number, str):
@@ -269,17 +269,19 @@ def _words(name: str, given: Mapping[str, Any]) -> str:
 
 def _named_apart(settings: list[Setting]) -> tuple[Setting, ...]:
     """Return each setting once, with a name of its own."""
-    found: dict[Any, Setting] = {}
+    by_name: dict[Any, Setting] = {}
     names: dict[str, int] = {}
     for setting in settings:
         key = (setting.name, repr(setting.steps), repr(setting.method))
-        if key in found:
+        if key in by_name:
             continue
         times = names[setting.name] = names.get(setting.name, 0) + 1
         name = setting.name if times == 1 else f"{setting.name} ({times})"
-        found[key] = Setting(
+        by_name[key] = Setting(
             name=name, title=setting.title, steps=setting.steps, method=setting.method, wrong=setting.wrong
         )
-    if len(found) > MOST_SETTINGS:
-        raise UsageError(f"Compare recipe: there are {len(found):,} settings; at most {MOST_SETTINGS:,} are compared.")
-    return tuple(found.values())
+    if len(by_name) > MOST_SETTINGS:
+        raise UsageError(
+            f"Compare recipe: there are {len(by_name):,} settings; at most {MOST_SETTINGS:,} are compared."
+        )
+    return tuple(by_name.values())

@@ -91,8 +91,8 @@ def make_run(
 def input_hashes(spec: InputSpec) -> dict[str, Any]:
     """Return what the files of an input hold, as hashes; InputError if one cannot be read."""
     named = {name: getattr(spec, name) for name in _FILES}
-    found: dict[str, Any] = {name: _hash(path) for name, path in named.items() if path is not None}
-    return {**found, "owners": [_hash(path) for path in spec.owner_tables]}
+    hashes: dict[str, Any] = {name: _hash(path) for name, path in named.items() if path is not None}
+    return {**hashes, "owners": [_hash(path) for path in spec.owner_tables]}
 
 
 def run_cell(
@@ -110,9 +110,9 @@ def run_cell(
         if cell.folder.exists():
             shutil.rmtree(cell.folder)
     began = time.perf_counter()
-    told = _Told(engine=engine, progress=progress)
+    listener = _Listener(engine=engine, progress=progress)
     try:
-        result = {"status": "verified", **_published(cell, measures, truth, told)}
+        result = {"status": "verified", **_published(cell, measures, truth, listener)}
     except OutputError:
         raise
     except WayveilError as error:
@@ -149,7 +149,7 @@ def private_text(path: Path, text: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Told:
+class _Listener:
     """An engine that tells its progress to somebody else."""
 
     engine: Engine
@@ -165,12 +165,12 @@ class _Told:
 
 def _published(cell: ComparisonRun, measures: ComparisonMeasures, original: Data, engine: Engine) -> dict[str, Any]:
     outcome = publish(cell.recipe, engine=engine)
-    found = _measured(outcome)
+    measured = _measured(outcome)
     if measures.prepared and outcome.public is not None:
         engine.progress(f"measure {measures.metric.name}")
         score = measures.measure(original, outcome.public, cell.setting, cell.recipe.input)
-        found["score"] = _number_parts(results_json((score,))[0])
-    return {"reason": outcome.verdict.reason, "manifest_sha256": outcome.manifest_sha256, **found}
+        measured["score"] = _number_parts(results_json((score,))[0])
+    return {"reason": outcome.verdict.reason, "manifest_sha256": outcome.manifest_sha256, **measured}
 
 
 def _measured(outcome: Outcome) -> dict[str, Any]:
@@ -194,14 +194,14 @@ def _number_parts(result: dict[str, Any]) -> dict[str, Any]:
 def _finished(cell: ComparisonRun) -> dict[str, Any] | None:
     """Return the result of a cell that is finished and whole, else None."""
     try:
-        found = json.loads((cell.folder / RESULT).read_text(encoding="utf-8"))
-        same = found.pop("key") == _plain(cell.key)
-        if found["status"] == "verified":
+        measured = json.loads((cell.folder / RESULT).read_text(encoding="utf-8"))
+        same = measured.pop("key") == _plain(cell.key)
+        if measured["status"] == "verified":
             manifest = (cell.folder / "public" / MANIFEST).read_bytes()
-            same = same and hashlib.sha256(manifest).hexdigest() == found["manifest_sha256"]
+            same = same and hashlib.sha256(manifest).hexdigest() == measured["manifest_sha256"]
     except (OSError, ValueError, KeyError, AttributeError, TypeError):
         return None
-    return found if same else None
+    return measured if same else None
 
 
 def _reason(error: WayveilError, outcome: Outcome | None) -> str:

@@ -115,8 +115,8 @@ def _head_loss(loss: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if loss is None:
         return None
     number = loss["number"]
-    told = {"value": number["value"], "better": number.get("better", "lower"), "percent": is_percent(number)}
-    return {"name": loss["name"], "label": loss["meaning"], **told}
+    entry = {"value": number["value"], "better": number.get("better", "lower"), "percent": is_percent(number)}
+    return {"name": loss["name"], "label": loss["meaning"], **entry}
 
 
 def risk_headline(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -226,14 +226,14 @@ def _score(measures: ComparisonMeasures, recipe: Recipe, scores: Mapping[str, An
     return score
 
 
-def _position(wanted: Any, attacks: Sequence[Any]) -> int | None:
+def _position(attack_name: Any, attacks: Sequence[Any]) -> int | None:
     """Return where an attack is that measures the same mean as the one wanted."""
 
     def means(attack: Any) -> tuple[str, dict[str, Any]]:
         given = plain_parameters(attack)
         return attack.name, {name: value for name, value in given.items() if name not in _WITHOUT_EFFECT}
 
-    return next((i for i, attack in enumerate(attacks) if means(attack) == means(wanted)), None)
+    return next((i for i, attack in enumerate(attacks) if means(attack) == means(attack_name)), None)
 
 
 def _loss(score: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -114,13 +114,13 @@ class DaskEngine:
         if not listed:
             return []
         n_tasks = min(len(listed), _TASKS * self.workers)
-        made: list[Any] = [None] * len(listed)
+        values: list[Any] = [None] * len(listed)
         # Items are often sorted by size: a task gets large and small ones, so that all take about as long.
         parts = (listed[number::n_tasks] for number in range(n_tasks))
         with self._reporting(), closing(self._run(function, parts)) as answers:
             for number, results in answers:
-                made[number::n_tasks] = results
-        return made
+                values[number::n_tasks] = results
+        return values
 
     def close(self) -> None:
         """End what was started; a cluster that ran before goes on."""
@@ -196,15 +196,15 @@ class DaskEngine:
                 f"Dask refuses its own configuration: {error}. Check the settings of distributed.comm."
             ) from None
         started.callback(self._client.close)
-        asked = _asked()
-        first = self._client.submit(asked, pure=False)  # a cluster that grows on demand starts a worker for it
+        settings = _asked()
+        first = self._client.submit(settings, pure=False)  # a cluster that grows on demand starts a worker for it
         try:
             first.result(timeout=_FIRST_WORKER_S)
         except TimeoutError:
             raise UsageError(
                 f"The Dask cluster at {address!r} has no worker after {_FIRST_WORKER_S} s. Start workers first."
             ) from None
-        for versions in [self._client.run_on_scheduler(asked), *self._client.run(asked).values()]:
+        for versions in [self._client.run_on_scheduler(settings), *self._client.run(settings).values()]:
             _check_versions(_versions(), versions)
 
     def _run(self, function: Callable[..., Any], parts: Iterable[list[Any]]) -> Generator[tuple[int, list[Any]]]:

@@ -170,9 +170,9 @@ class _Look:
     ) -> tuple[Columns | None, ReadOptions, str | None, list[str]]:
         """Return the columns, how to find them, the kind, and what is wrong."""
         exact = replace(self.how, columns=given or {})
-        wanted = (cast(Kind, kind),) if kind else (("points",) if holds_points(self.path) else _KINDS)
+        kinds = (cast(Kind, kind),) if kind else (("points",) if holds_points(self.path) else _KINDS)
         try:
-            kind_told = wanted[0] if len(wanted) == 1 else kind_of_table(self.table, exact, wanted)
+            kind_told = kinds[0] if len(kinds) == 1 else kind_of_table(self.table, exact, kinds)
             if kind_told == "trips":
                 trips = name_trip_columns(self.table, exact)
                 return choose_columns(trips.table, trips.options, kind_told), trips.options, kind_told, []
@@ -180,7 +180,7 @@ class _Look:
         except _PROBLEMS as error:
             wrong = str(error)
         if given is None:
-            for kind_told in sorted(wanted, key=lambda k: place_columns(self.table, exact, k) is None):
+            for kind_told in sorted(kinds, key=lambda k: place_columns(self.table, exact, k) is None):
                 options = _guessed(self.table, self.how, kind_told)
                 try:
                     return choose_columns(self.table, options, kind_told), options, kind_told, []

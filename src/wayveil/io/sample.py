@@ -87,8 +87,8 @@ def _parquet(path: Path, folder: Path) -> Sample:
     try:
         lazy = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         rows = lazy.select(pl.len()).collect().item()
-        said = {key: value for key, value in pl.read_parquet_metadata(path).items() if key != "ARROW:schema"}
-        lazy.head(ROWS).collect().write_parquet(sample, metadata=said)
+        metadata = {key: value for key, value in pl.read_parquet_metadata(path).items() if key != "ARROW:schema"}
+        lazy.head(ROWS).collect().write_parquet(sample, metadata=metadata)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         raise InputError(f"{path}: the Parquet file is damaged and cannot be read; write or copy it again.") from None
     return Sample(path=sample, whole=rows <= ROWS, rows=rows)

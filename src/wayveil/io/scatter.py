@@ -24,6 +24,7 @@ from wayveil.io.tabular.column_slice import cut_text
 from wayveil.io.tabular.columns import Kind, ReadOptions, choose_columns
 from wayveil.io.tabular.normal_columns import SimilarIds, normal_column, similar_keys, text_column
 from wayveil.io.tabular.table import PIECE, ROW_NUMBER, Table, open_table, parquet_parts, stored_column
+from wayveil.io.tabular.usual_names import TripTable, name_trip_columns
 from wayveil.model.data.ragged import IntArray
 
 __all__ = [
@@ -95,17 +96,20 @@ def open_spans(path: Path, kind: Kind, options: ReadOptions, *, rows: int, scrat
     table = open_source(path).table if kind == "points" else open_table(path)
     if not parquet_parts(path) and table.csv is None and path.suffix.lower() != ".parquet":
         raise InputError(f"{path}: only CSV and Parquet can be read in pieces; write the table as one of them first.")
-    columns = choose_columns(table, options, kind)
-    positions = list(dict.fromkeys(columns.positions))
+    # Places that only coordinates tell, and numbers of trips, are made when a piece is read.
+    named = name_trip_columns(table, options) if kind == "trips" else TripTable(table=table, options=options)
+    columns = choose_columns(named.table, named.options, kind)
+    positions = [position for position in dict.fromkeys(columns.positions) if position < len(table.names)]
     names = [table.names[position] for position in positions]
     who = "traj_id" if columns.user_id is None else "user_id"
-    key = table.names[columns.traj_id if columns.user_id is None else columns.user_id]
+    at = columns.traj_id if columns.user_id is None else columns.user_id
+    key = table.names[at] if at < len(table.names) else ROW_NUMBER
     files = parquet_parts(path) or [path]
     stored = names
     if table.csv is not None:
         files = _as_parquet(table, path, dict(zip(positions, names, strict=True)), rows, scratch / "input")
     else:
-        stored = _stored_names(table, files, positions, table.names.index(key))
+        stored = _stored_names(table, files, positions, None if key == ROW_NUMBER else table.names.index(key))
     spans: list[Span] = []
     begin = 0
     for file in files:
@@ -211,15 +215,15 @@ def _people(spans: Spans, values: pl.Series) -> pl.Series:
     return text if spans.part is None else normal_column(cut_text(text, spans.part))[0]
 
 
-def _scatter(spans: Spans, frame: pl.DataFrame, where: pl.Series, wanted: range, folder: Path, number: int) -> None:
+def _scatter(spans: Spans, frame: pl.DataFrame, where: pl.Series, pieces: range, folder: Path, number: int) -> None:
     """Write rows to ``folder/WHERE/NUMBER.parquet``, one file for each that has any."""
-    for one in wanted:
+    for one in pieces:
         rows = frame.filter(where == one)
         if rows.height:
             _write_whole(rows, folder / str(one) / f"{number:06d}.parquet", dict(spans.metadata))
 
 
-def _stored_names(table: Table, files: Sequence[Path], positions: Sequence[int], key: int) -> list[str]:
+def _stored_names(table: Table, files: Sequence[Path], positions: Sequence[int], key: int | None) -> list[str]:
     """Return the names of columns as Parquet files have them; InputError if these files are not of one table."""
     schemas = [pl.scan_parquet(file, glob=False, hive_partitioning=False).collect_schema() for file in files]
     named = [name for name in schemas[0].names() if name != ROW_NUMBER]
@@ -227,6 +231,8 @@ def _stored_names(table: Table, files: Sequence[Path], positions: Sequence[int],
     for file, schema in zip(files, schemas, strict=True):
         if any(schema.get(name) != schemas[0][name] for name in stored):
             raise table.wrong(f"{file.name} has other columns, or columns of other types, than {files[0].name}.")
+    if key is None:
+        return stored
     kind = schemas[0][named[key]]
     if kind.is_nested() or kind in (pl.Binary, pl.Object):
         word = str(kind.base_type()).lower()
@@ -260,7 +266,7 @@ def _as_parquet(table: Table, path: Path, names: dict[int, str], rows: int, fold
                 header + text[:end],
                 separator=table.separator,
                 infer_schema=False,
-                with_column_names=lambda found: [str(i) for i in range(len(found))],
+                with_column_names=lambda columns: [str(i) for i in range(len(columns))],
             )
             try:
                 frame = lazy.select(chosen).with_row_index(ROW_NUMBER, offset=begin).collect()

@@ -97,8 +97,8 @@ def expected_pairs(begins: CellShares, ends: CellShares, begin: Array, end: Arra
     >>> expected_pairs(sure, open_, np.array([0, 0, 1]), np.array([0, 1, 1]), 2).tolist()
     [0.5, 0.5, 0.0]
     """
-    wanted, place = np.unique(begin * n_cells + end, return_inverse=True)
-    expected = np.zeros(len(wanted))
+    pairs, place = np.unique(begin * n_cells + end, return_inverse=True)
+    expected = np.zeros(len(pairs))
     n_begins = np.diff(begins.offsets)
     n_ends = np.diff(ends.offsets)
     products = n_begins * n_ends
@@ -111,11 +111,11 @@ def expected_pairs(begins: CellShares, ends: CellShares, begin: Array, end: Arra
         pair, other = expand_ranges(ends.offsets[which], ends.offsets[which + 1])
         one = one[pair]
         key = begins.cell[one] * n_cells + ends.cell[other]
-        at = np.searchsorted(wanted, key)
-        at[at == len(wanted)] = 0
-        hit = wanted[at] == key if len(wanted) else np.zeros(0, np.bool_)
+        at = np.searchsorted(pairs, key)
+        at[at == len(pairs)] = 0
+        hit = pairs[at] == key if len(pairs) else np.zeros(0, np.bool_)
         weights = (begins.share[one] * ends.share[other])[hit]
-        expected += np.bincount(at[hit], weights=weights, minlength=len(wanted))
+        expected += np.bincount(at[hit], weights=weights, minlength=len(pairs))
     return np.round(expected * every, DECIMALS)[place.reshape(-1)]
 
 

@@ -65,6 +65,8 @@ class _FlowMetric(Metric):
         before = counts["before"]
         after = counts["after"]
         width = len(before.columns) // 2
+        # Points and names can be counted on both sides, and flows are matched by their ends. Boxes cannot: what they
+        # say is an expected number for each flow of the original, with all the rest in one last entry.
         if isinstance(after, Tally):
             flows, old, new = side_by_side(before, after)
             origins = side_by_side(before.only(*range(width)), after.only(*range(width)))[1:]
@@ -74,6 +76,8 @@ class _FlowMetric(Metric):
             old, new = after.pairs
             origins = after.origins
             destinations = after.destinations
+        # Shares are of the flows that the original has; those that only the publication has show in the share of trips
+        # moved.
         occurs = old > 0
         return Score(
             name=self.name,
@@ -242,6 +246,8 @@ class StopFlows(_NamedFlows, OnStops):
         """Return trips by the kinds of their first and last stops."""
         tree = original.taxonomy
         kind = kinds_of_nodes(tree)
+        # A stop at the root could be of any kind, so it stays a kind of its own, which no raw stop has: such trips
+        # count as moved.
         kind[kind < 0] = tree.root
         old = kind[original.place]
         new = kind[aligned_nodes(self.name, original, published)]
@@ -356,6 +362,8 @@ class ExpectedFlows:
     @classmethod
     def of(cls, before: Tally, published: Boxes, corner: tuple[float, float], cell: float) -> ExpectedFlows:
         """Spread the first and the last box of each trip over the cells where the original begins or ends."""
+        # Only cells in which a trip of the original begins or ends are looked at: a box may cover thousands of others,
+        # whose share is what is left to 1.
         column = np.concatenate([before.columns[0], before.columns[2]])
         row = np.concatenate([before.columns[1], before.columns[3]])
         different = distinct_rows(column, row)

@@ -323,8 +323,8 @@ def _presences(data: Points, parts: DayParts, corner: tuple[float, float], cell:
     column = lines_of(data.x, corner[0], cell)
     row = lines_of(data.y, corner[1], cell)
     part = parts.part(data.t)
-    found = pl.DataFrame({"trip": trajectory_of_row(data.offsets), "column": column, "row": row, "part": part})
-    return found.unique().group_by("column", "row", "part").agg(pl.len().cast(pl.Int64).alias("count"))
+    presences = pl.DataFrame({"trip": trajectory_of_row(data.offsets), "column": column, "row": row, "part": part})
+    return presences.unique().group_by("column", "row", "part").agg(pl.len().cast(pl.Int64).alias("count"))
 
 
 def _expected_presences(
@@ -351,15 +351,15 @@ def _expected_presences(
     trip = pl.DataFrame({"box": np.arange(data.n_rows), "trip": trajectory_of_row(data.offsets)})
     both = times.join(trip, on="box").join(spots, on="box")
     likely = both.group_by("trip", "part", "cell").agg((pl.col("time") * pl.col("share")).max().alias("share"))
-    found = (
+    presences = (
         likely.group_by("part", "cell").agg(pl.col("share").sum().round(DECIMALS).alias("count")).sort("cell", "part")
     )
     # Of each trip and part there is one presence at least; what of it is in no cell of the original is elsewhere.
     whole = times.join(trip, on="box").group_by("trip", "part").agg(pl.col("time").max())["time"].sum()
-    at = found["cell"].to_numpy()
-    table = found.select(column=pl.Series(cells[at, 0]), row=pl.Series(cells[at, 1]), part="part", count="count")
-    there = table.join(before.select("column", "row", "part"), on=["column", "row", "part"], how="semi")
-    return there, max(0.0, round(float(whole) - float(there["count"].sum()), DECIMALS))
+    at = presences["cell"].to_numpy()
+    table = presences.select(column=pl.Series(cells[at, 0]), row=pl.Series(cells[at, 1]), part="part", count="count")
+    matched = table.join(before.select("column", "row", "part"), on=["column", "row", "part"], how="semi")
+    return matched, max(0.0, round(float(whole) - float(matched["count"].sum()), DECIMALS))
 
 
 def _table(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:

@@ -332,6 +332,8 @@ def held_out_people(person: Array) -> Array:
     """
     people, first = np.unique(person, return_index=True)
     people = people[np.argsort(first, kind="stable")]
+    # Every fifth person without any draw: a hash of their number in order of appearance, so that the same file is
+    # always tested on the same people.
     mixed = _mixed(np.arange(len(people)))
     chosen = np.argsort(mixed, kind="stable")[: -(-len(people) // _ONE_OF)]
     return np.sort(people[chosen])
@@ -355,6 +357,8 @@ class Prediction:
     @classmethod
     def of(cls, before: Steps, after: Steps, n: int) -> Prediction:
         """Train on the steps between `n` states, and test on the original steps of a fifth of the people."""
+        # The test is on people, not on steps: steps of one person are alike, and a predictor that has seen half of them
+        # knows the other half.
         people = held_out_people(before.person)
         held_out = np.isin(before.person, people)
         test = before.where(held_out)
@@ -423,6 +427,7 @@ def _minus(one: float | None, other: float | None) -> float | None:
 def _accuracy(test: Steps, guess: Array, left: Array) -> Accuracy:
     if not len(test.now):
         return Accuracy(first=None, three=None, known=None)
+    # A state without a guess has -1, which is no state, so it is never right.
     right = guess[test.now] == test.then[:, None]
     return Accuracy(
         first=float(right[:, 0].mean()), three=float(right.any(axis=1).mean()), known=float(left[test.now].mean())

@@ -138,19 +138,19 @@ class Tally:
 
         O(rows) time where the numbers lie close together, else O(rows log rows).
         """
-        kept, counts = _counted(tuple(_whole(column) for column in columns))
+        keys, counts = _counted(tuple(_whole(column) for column in columns))
         if not named:
-            return cls(columns=kept, counts=counts)
-        used = np.unique(np.concatenate(kept[:named])).tolist()
+            return cls(columns=keys, counts=counts)
+        used = np.unique(np.concatenate(keys[:named])).tolist()
         rising = sorted(used, key=lambda code: names[code])
         recode = np.zeros(len(names), np.int64)
         recode[rising] = np.arange(len(rising))
-        kept = tuple(recode[column] if i < named else column for i, column in enumerate(kept))
+        keys = tuple(recode[column] if i < named else column for i, column in enumerate(keys))
         texts = tuple(names[code] for code in rising)
         if rising == used:  # the codes were in the order of the names, and so are the rows
-            return cls(columns=kept, counts=counts, names=texts, named=named)
-        order = _sorting(kept)
-        return cls(columns=tuple(column[order] for column in kept), counts=counts[order], names=texts, named=named)
+            return cls(columns=keys, counts=counts, names=texts, named=named)
+        order = _sorting(keys)
+        return cls(columns=tuple(column[order] for column in keys), counts=counts[order], names=texts, named=named)
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -173,9 +173,9 @@ class Tally:
         >>> Tally.of(np.array([1, 2, 2]), np.array([5, 5, 6])).only(1).counts.tolist()
         [2, 1]
         """
-        kept, (counts,) = _summed(tuple(self.columns[i] for i in columns), self.counts)
+        keys, (counts,) = _summed(tuple(self.columns[i] for i in columns), self.counts)
         named = sum(i < self.named for i in columns)
-        return Tally(columns=kept, counts=counts, names=self.names if named else (), named=named)
+        return Tally(columns=keys, counts=counts, names=self.names if named else (), named=named)
 
     def __add__(self, other: Tally) -> Tally:
         return side_by_side(self, other)[0]
@@ -268,7 +268,7 @@ def _joined(rule: str, values: Sequence[int | float | None], weights: Sequence[i
         "largest": max,
         "smallest": min,
         "sum": sum,
-        "same": lambda found: found[0],
+        "same": lambda several: several[0],
     }
     if rule in rules:
         return rules[rule](listed)

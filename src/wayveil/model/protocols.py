@@ -116,6 +116,10 @@ class Method(_Declared, ABC):
     @abstractmethod
     def claim(self) -> Guarantee: ...
 
+    def claim_of(self, data: Any) -> Guarantee:
+        """Return what is claimed of these data: the claim, unless it speaks of their kind."""
+        return self.claim
+
     @abstractmethod
     def run(self, data: Any, *, rng: np.random.Generator, engine: Engine) -> MethodResult: ...
 

@@ -78,7 +78,7 @@ class Verdict:
 
         What a claim does not declare is told as it is: a plain amount under its own name.
         """
-        found: dict[str, Number] = {}
+        by_name: dict[str, Number] = {}
         for name, value in self.measured.items():
             whole, _, part = name.rpartition("_")
             if part in ("exact", "note") and whole in self.measured:
@@ -86,15 +86,15 @@ class Verdict:
             declared = self.claim.quantities.get(name)
             number = amount(None, name.replace("_", " ").capitalize()) if declared is None else declared
             if isinstance(value, str):  # a number that is only known as a text, such as a fraction
-                found[name] = replace(number, exact=value, note=str(self.measured.get(f"{name}_note") or ""))
+                by_name[name] = replace(number, exact=value, note=str(self.measured.get(f"{name}_note") or ""))
                 continue
-            found[name] = replace(
+            by_name[name] = replace(
                 number,
                 value=value,
                 exact=str(self.measured.get(f"{name}_exact") or ""),
                 note=str(self.measured.get(f"{name}_note") or ""),
             )
-        return found
+        return by_name
 
 
 @dataclass(frozen=True, kw_only=True)

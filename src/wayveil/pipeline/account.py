@@ -45,17 +45,17 @@ class Findings:
     left_out: Sequence[str]
 
 
-def make_account(job: Job, blocks: Blocks, found: Findings, timings: Mapping[str, float]) -> Run:
+def make_account(job: Job, blocks: Blocks, findings: Findings, timings: Mapping[str, float]) -> Run:
     """Put together what is told of a run."""
     recipe = job.recipe
     run = Run(
         recipe=recipe,
         seed=job.seed,
         secret=job.secret,
-        verdict=found.verdict,
-        attacks=found.attacks,
-        scores=found.scores,
-        shown=found.scores,
+        verdict=findings.verdict,
+        attacks=findings.attacks,
+        scores=findings.scores,
+        shown=findings.scores,
         timings=timings,
         notes=blocks.notes,
         counted=summary.counted_note(
@@ -66,26 +66,26 @@ def make_account(job: Job, blocks: Blocks, found: Findings, timings: Mapping[str
         ),
         input_facts={},
         output_facts={},
-        balance=found.results[0].balance,
-        pictures=found.pictures,
-        table=found.written[0].table,
-        hashes=found.hashes,
+        balance=findings.results[0].balance,
+        pictures=findings.pictures,
+        table=findings.written[0].table,
+        hashes=findings.hashes,
         remaining=_count_remaining(job, blocks),
         missing_attacks=job.measuring.missing_attacks,
         missing_metrics=job.measuring.missing_metrics,
     )
-    return _tell_several(run, blocks, found) if blocks.several else _tell_one(run, job, blocks, found)
+    return _tell_several(run, blocks, findings) if blocks.several else _tell_one(run, job, blocks, findings)
 
 
-def _tell_one(run: Run, job: Job, blocks: Blocks, found: Findings) -> Run:
+def _tell_one(run: Run, job: Job, blocks: Blocks, findings: Findings) -> Run:
     raw = job.store.load("data/0")
     output = run.recipe.output
     return replace(
         run,
-        shown=found.scores if output.with_raw else suppress_small_counts(found.scores, raw),
-        notes=(*run.notes, *_told_by_method(run.recipe.method.name, found.results[0].facts)),
+        shown=findings.scores if output.with_raw else suppress_small_counts(findings.scores, raw),
+        notes=(*run.notes, *_told_by_method(run.recipe.method.name, findings.results[0].facts)),
         input_facts=summary.input_facts(run.recipe.input.path, raw),
-        output_facts=found.written[0].facts,
+        output_facts=findings.written[0].facts,
         mapping=_mapping(job, blocks) if output.keep_mapping else None,
     )
 
@@ -97,9 +97,9 @@ def _count_remaining(job: Job, blocks: Blocks) -> Remaining:
     if blocks.several or blocks.origin is None:
         return Remaining(remedies=remedies)
     data = job.store.load("data/0")
-    made: MethodResult = job.store.load("made/0")
-    last = count_published(method.name, data, made.data, made.source, blocks.origin)
-    sizes = describe_sizes(data, made.data, job.recipe.prepare, made.source)
+    result: MethodResult = job.store.load("made/0")
+    last = count_published(method.name, data, result.data, result.source, blocks.origin)
+    sizes = describe_sizes(data, result.data, job.recipe.prepare, result.source)
     return Remaining(stages=(*blocks.stages, last), remedies=remedies, sizes=sizes)
 
 
@@ -108,37 +108,37 @@ def _mapping(job: Job, blocks: Blocks) -> str | None:
     if blocks.ids is None:
         return None
     written = job.store.load("written/0")
-    made: MethodResult = job.store.load("made/0")
-    order = written.order if made.source is None else made.source[written.order]
+    result: MethodResult = job.store.load("made/0")
+    order = written.order if result.source is None else result.source[written.order]
     known = blocks.ids.gather(np.where(order < 0, 0, order))
     return summary.mapping_csv(written.ids, known.set(pl.Series(order < 0), None))
 
 
-def _tell_several(run: Run, blocks: Blocks, found: Findings) -> Run:
-    rows = sum(part.rows for part in found.written)
-    trajectories = sum(part.trajectories for part in found.written)
-    n_parts = len(found.written)
+def _tell_several(run: Run, blocks: Blocks, findings: Findings) -> Run:
+    rows = sum(part.rows for part in findings.written)
+    trajectories = sum(part.trajectories for part in findings.written)
+    n_parts = len(findings.written)
     n_blocks = len(blocks.names)
-    if found.plan is None:
-        facts = add_facts([one.facts for one in found.results])
-        notes = _notes(found)
+    if findings.plan is None:
+        facts = add_facts([one.facts for one in findings.results])
+        notes = _notes(findings)
         sizes = {"Rows": f"{rows:,}", "Parts": f"{n_parts:,}, made of {n_blocks:,} blocks"}
     else:
-        facts = found.plan.facts
+        facts = findings.plan.facts
         notes = ["The pictures show the first piece of the data."]
         sizes = {"Visits": f"{rows:,}", "Parts": f"{n_parts:,}"}
     sentences = _told_by_method(run.recipe.method.name, facts)
     return replace(
         run,
-        shown=tuple(replace(score, charts=()) for score in found.scores),
-        notes=(*run.notes, *notes, *sentences, *left_out_note(found.left_out)),
+        shown=tuple(replace(score, charts=()) for score in findings.scores),
+        notes=(*run.notes, *notes, *sentences, *left_out_note(findings.left_out)),
         input_facts=described_input(run.recipe, blocks),
         output_facts={
             "Trajectories": f"{trajectories:,}",
             **sizes,
             **{name: summary.value_text(value) for name, value in facts.items()},
         },
-        balance=add_balances([one.balance for one in found.results]),
+        balance=add_balances([one.balance for one in findings.results]),
         table=replace(run.table, rows=rows, trajectories=trajectories),
     )
 
@@ -149,19 +149,19 @@ def _told_by_method(name: str, facts: Mapping[str, int | float | str]) -> list[s
     return [*sentences, f"{name}: {facts['advice']}"] if "advice" in facts else sentences
 
 
-def _notes(found: Findings) -> list[str]:
+def _notes(findings: Findings) -> list[str]:
     """Say what became of blocks that are published one by one."""
     notes = []
-    empty = [one for one in found.made if one.why is not None]
+    empty = [one for one in findings.made if one.why is not None]
     if empty:
-        balances = {one.number: one.balance for one in found.results}
+        balances = {one.number: one.balance for one in findings.results}
         lost = sum(balances[one.number]["trajectories"]["in"] or 0 for one in empty)
         notes.append(
-            f"{len(empty):,} of {len(found.made):,} blocks ({lost:,} trajectories) could not be published; of the "
+            f"{len(empty):,} of {len(findings.made):,} blocks ({lost:,} trajectories) could not be published; of the "
             f"first it is said: {empty[0].why}"
         )
     notes.append(
-        f"The data were cut into {len(found.made):,} blocks. Each part keeps the promise by itself; attackers are "
+        f"The data were cut into {len(findings.made):,} blocks. Each part keeps the promise by itself; attackers are "
         "taken to know in which part a victim is; the pictures show the first block."
     )
     return notes

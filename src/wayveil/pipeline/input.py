@@ -109,8 +109,8 @@ def load(
     `frame` is given for a `piece` of a table, so that its degrees become the same metres as those of the whole.  Where
     nobody said who is behind a trajectory, the table is refused, unless the caller `counts_people` in no way.
     """
-    said, more_notes = with_manifest(spec)
-    with plain_input(said) as (plain, notes):
+    source, more_notes = with_manifest(spec)
+    with plain_input(source) as (plain, notes):
         loaded = _load(
             plain, spec.path, attributes=attributes, kinds=kinds, frame=frame, piece=piece, counts_people=counts_people
         )
@@ -421,19 +421,19 @@ def check_values(
         if name not in values:
             known = sorted(values)
             raise UsageError(f"The input has no attribute column {name!r}.{closest(name, known)}")
-    for name, wanted in sensitive:
+    for name, named in sensitive:
         present, missing = values[name]
         if missing:
             raise InputError(
                 f"The sensitive attribute {name!r} has no value in {missing:,} of {trajectories:,} trajectories. "
                 "Fill in a value such as 'unknown', or remove these trajectories."
             )
-        for value in wanted:
+        for value in named:
             if value not in present:
                 raise InputError(
                     f"The sensitive value {value!r} never occurs in the attribute {name!r}; check its spelling."
                 )
-        for value, number in _alike(wanted, present):
+        for value, number in _alike(named, present):
             raise _spelling_error(f"The attribute {name!r}", number, f"the sensitive value {value!r}")
 
 
@@ -442,19 +442,19 @@ def check_places(data: Data, groups: Sensitive) -> None:
     named = data.places()
     if named is None:
         return
-    for name, wanted in groups:
-        known = set(wanted)
+    for name, places in groups:
+        known = set(places)
         others = [place for place in named.names if place not in known]
-        for place, number in _alike(wanted, others):
+        for place, number in _alike(places, others):
             raise _spelling_error("The input", number, f"the place {place!r} of the adversary {name!r}")
 
 
-def _alike(wanted: Iterable[str], present: Sequence[str]) -> Iterator[tuple[str, int]]:
+def _alike(values: Iterable[str], present: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Yield the values that are named and of which the data have other spellings, with the number of these."""
     keys = similar_keys(pl.Series(present, dtype=pl.String)).to_list()
-    for value in wanted:
+    for value in values:
         key = similar_key(value)
-        number = sum(found == key and text != value for text, found in zip(present, keys, strict=True))
+        number = sum(other == key and text != value for text, other in zip(present, keys, strict=True))
         if number:
             yield value, number
 

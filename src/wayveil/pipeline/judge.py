@@ -47,16 +47,20 @@ def judge_parts(
     Where other processes wrote and read back, this one reads every file again and compares, and it judges by itself: a
     worker with a fault cannot pass what it made.  `hashes` are those of the files of each part.
     """
-    claim = job.recipe.method.claim
+    claim = job.recipe.method.claim_of(blocks.example)
     if job.several and not isinstance(engine, LocalEngine):
         engine = LocalEngine(workers=min(WORKERS, cores()), progress=engine.progress)
         engine.map(partial(_confirm_part, job), list(zip(parts, hashes, strict=True)))
+    # Some claims are about all parts at once (kcl decides over everybody); their parts were dealt at random and mean
+    # nothing alone.
     if parts[0].together:
         names = [f"readback/{part.number}" for part in parts]
         owners = blocks.example.owners
         return judge_together(claim, job.store, names, rows=blocks.block_rows, owners=owners, engine=engine)
     judged = engine.map(partial(_judge_part, job), parts) if job.several else [_judge_part(job, part) for part in parts]
     met: list[Need] = ["people apart"] if blocks.people_apart else []
+    # A verdict per part speaks for the whole only where people, or classes, are not in two parts: what must be apart is
+    # shown here, by the verifier's own keys, not assumed of the code that made the parts.
     classes = [keys for _, keys in judged if keys is not None]
     if len(classes) == len(judged) and apart(classes):
         met.append("classes apart")
@@ -74,7 +78,7 @@ def _confirm_part(job: Job, numbered: tuple[Part, Mapping[str, str]]) -> None:
 
 def _judge_part(job: Job, part: Part) -> tuple[Verdict, IntArray | None]:
     """Return the verdict on one part, and of stops the classes that are in it."""
-    data, result = load_part(job.store, part, job.recipe.method.claim)
+    data, result = load_part(job.store, part, job.recipe.method)
     written = job.store.load(f"written/{part.number}")
     original = data
     if result.source is None:
@@ -98,6 +102,8 @@ def judge_together(
         verdict: Verdict = engine.map(partial(_judge_all, claim, store), [names])[0]
         return verdict
     sizes = engine.map(partial(_measure_part, store), names)
+    # A sequence is judged in the span in which its first visit lies. A span needs all visits from its begin on of those
+    # who have one inside, and counting pairs of visits proves at the end that no share lost any.
     times: dict[int, int] = add_counts([size[0] for size in sizes])
     spans = _spans_of_time(times, rows=rows)
     engine.map(partial(_cut_part, store, spans), list(enumerate(names)))
@@ -135,16 +141,16 @@ def _spans_of_time(visits: dict[int, int], *, rows: int) -> list[tuple[int, int]
     """
     spans: list[tuple[int, int]] = []
     first = None
-    held = 0
+    n_rows = 0
     last = 0
     for t in sorted(visits):
         if first is None:
             first = t
-        elif held + visits[t] > rows:
+        elif n_rows + visits[t] > rows:
             spans.append((first, t))
             first = t
-            held = 0
-        held = held + visits[t]
+            n_rows = 0
+        n_rows = n_rows + visits[t]
         last = t
     return spans if first is None else [*spans, (first, last + 1)]
 

@@ -31,8 +31,16 @@ from wayveil.io.intake.convert import (
 )
 from wayveil.io.intake.dialect import SEPARATORS, Dialect, detect_dialect
 from wayveil.io.intake.positions import PositionColumn
-from wayveil.io.intake.text_files import PACKED, has_wildcard, list_text_files, open_text, plain_text
+from wayveil.io.intake.text_files import (
+    PACKED,
+    has_wildcard,
+    list_text_files,
+    open_text,
+    plain_text,
+    unpack_tables,
+)
 from wayveil.io.intake.text_folder import gather_files
+from wayveil.io.intake.xml_records import convert_xml, holds_xml
 from wayveil.io.tabular.columns import INPUTS
 from wayveil.io.tabular.crs import WGS84, crs_name
 from wayveil.io.tabular.messages import count, listed, was
@@ -55,7 +63,8 @@ __all__ = [
 DIALECT_BYTES = 1 << 20
 """A dialect is told from so much of a file."""
 
-_standard_input: list[Scratch] = []
+_standard_input: list[Path] = []
+_unpacked: dict[tuple[str, int, int], list[Path]] = {}
 
 
 @contextmanager
@@ -88,7 +97,7 @@ def is_plain(spec: InputSpec) -> bool:
             return True  # readers say what is wrong
     except (OSError, ValueError):
         return True
-    if converted_format(path) is not None or holds_records(path):
+    if converted_format(path) is not None or holds_records(path) or holds_xml(path):
         return False
     return holds_format(path) or not (path.name.lower().endswith((*PACKED, *VECTOR_FILES)) or is_text(path))
 
@@ -108,10 +117,32 @@ def is_text(path: Path) -> bool:
 
 def list_input(path: Path) -> list[Path]:
     """Return the files of an input that is a folder of text tables, or a pattern such as ``rides/2024*.csv``."""
-    files = list_text_files(path)
+    files = list_text_files(path) or _unpacked_tables(path)
     if not files and has_wildcard(path):
         raise InputError(f"{path}: no text table has such a name; check the pattern.")
     return files
+
+
+def _unpacked_tables(path: Path) -> list[Path]:
+    """Return the tables of a .zip file with several, which are unpacked once for all who read them."""
+    try:
+        there = path.suffix.lower() == ".zip" and path.is_file()
+        state = path.stat() if there else None
+    except (OSError, ValueError):
+        return []
+    if state is None:
+        return []
+    key = (str(path.absolute()), state.st_size, state.st_mtime_ns)
+    if key not in _unpacked:
+        _unpacked[key] = unpack_tables(path, _kept_folder)
+    return _unpacked[key]
+
+
+def _kept_folder() -> Path:
+    """Return a new scratch folder that stays until the process ends."""
+    scratch = Scratch()
+    atexit.register(scratch.close)
+    return scratch.path
 
 
 def gather_input(
@@ -153,35 +184,34 @@ def place_input(path: Path) -> Path:
     if path != STANDARD_INPUT:
         return path
     if not _standard_input:
-        scratch = Scratch()
-        atexit.register(scratch.close)
-        _standard_input.append(scratch)
+        folder = _kept_folder()
+        _standard_input.append(folder)
         start = sys.stdin.buffer.read(4)
         if start == b"PAR1":
             raise InputError("standard input: this is a Parquet file; give it as a file.")
-        with (scratch.path / "input").open("wb") as out:
+        with (folder / "input").open("wb") as out:
             out.write(start)
             while chunk := sys.stdin.buffer.read(1 << 20):
                 out.write(chunk)
         suffix = ".txt.gz" if start[:2] == b"\x1f\x8b" else ".txt"
-        (scratch.path / "input").rename(scratch.path / f"input{suffix}")
-    return next(_standard_input[0].path.glob("input.txt*"))
+        (folder / "input").rename(folder / f"input{suffix}")
+    return next(_standard_input[0].glob("input.txt*"))
 
 
 def find_dialect(path: Path, given: DialectSpec | None, shown: str) -> tuple[Dialect, tuple[str, ...]]:
     """Return the dialect of a text table: as it is said, the rest told from how the file begins; and notes on that."""
     with open_text(path) as stream:
         start = stream.read(DIALECT_BYTES + 1)
-    said = {} if given is None else given.model_dump(exclude_none=True, exclude={"names"})
-    if given is not None and given.names and "header" not in said:
-        said["header"] = False
+    settings = {} if given is None else given.model_dump(exclude_none=True, exclude={"names"})
+    if given is not None and given.names and "header" not in settings:
+        settings["header"] = False
     whole = len(start) <= DIALECT_BYTES
     keys = ("encoding", "separator", "decimal", "header", "skip_lines", "comment")
-    if all(key in said for key in keys):
-        return Dialect(**said), ()
-    found = replace(detect_dialect(start[:DIALECT_BYTES], whole=whole, shown=shown), **said)
-    guessed = [key for key in keys if key not in said]
-    return found, (f"Told from the file: {_dialect_words(found, guessed)}.",)
+    if all(key in settings for key in keys):
+        return Dialect(**settings), ()
+    dialect = replace(detect_dialect(start[:DIALECT_BYTES], whole=whole, shown=shown), **settings)
+    guessed = [key for key in keys if key not in settings]
+    return dialect, (f"Told from the file: {_dialect_words(dialect, guessed)}.",)
 
 
 def _dialect_words(dialect: Dialect, keys: Sequence[str]) -> str:
@@ -204,17 +234,19 @@ def _convert(spec: InputSpec, folder: Path) -> tuple[InputSpec, tuple[str, ...]]
     files = list_input(path)
     if files:
         lazy, names, dialect = gather_input(files, spec.dialect, folder, shown)
-        layout, told = _add_times(spec, Layout(dialect=dialect), lazy, names, shown)
+        layout, sentences = _add_times(spec, Layout(dialect=dialect), lazy, names, shown)
         converted = convert_frame(lazy, names, layout, folder, shown=shown, word="line")
         return _plain_spec(spec, converted), (
             f"{len(files):,} files were read as one table.",
-            *told,
+            *sentences,
             *_dropped(converted),
         )
     if path.name.lower().endswith(VECTOR_FILES):
         path = convert_vector(path, folder, shown=shown)
     elif holds_records(path):
         path = convert_json(path, folder, shown=shown)
+    elif holds_xml(path):
+        path = convert_xml(path, folder, shown=shown)
     elif entry := converted_format(path):
         path = read_converted(entry, path, folder, shown=shown)
         if entry.crs is not None and spec.crs is None:
@@ -224,7 +256,7 @@ def _convert(spec: InputSpec, folder: Path) -> tuple[InputSpec, tuple[str, ...]]
         layout = Layout(dialect=dialect, names=() if spec.dialect is None else spec.dialect.names)
         with plain_text(path, dialect, folder) as text:
             lazy, names = scan_text(shown, text, layout)
-            layout, told = _add_times(spec, layout, lazy, names, shown)
+            layout, sentences = _add_times(spec, layout, lazy, names, shown)
         converted = convert_table(path, layout, folder, shown=shown)
     else:
         if spec.dialect is not None:
@@ -236,13 +268,13 @@ def _convert(spec: InputSpec, folder: Path) -> tuple[InputSpec, tuple[str, ...]]
         names = source.table.names
         lazy = source.table.lazy.select(pl.col(str(i)).alias(name) for i, name in enumerate(names) if name)
         lazy = lazy.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
-        kept = [name for name in names if name]
-        layout, told = _add_times(spec, Layout(), lazy, kept, shown)
+        columns = [name for name in names if name]
+        layout, sentences = _add_times(spec, Layout(), lazy, columns, shown)
         metadata = {} if source.table.geometry is None else {"geo": pl.read_parquet_metadata(path)["geo"]}
-        converted = convert_frame(lazy, kept, layout, folder, shown=shown, metadata=metadata)
+        converted = convert_frame(lazy, columns, layout, folder, shown=shown, metadata=metadata)
         if source.crs is not None and spec.crs is None and not metadata:
             changes["crs"] = source.crs.name
-    return _plain_spec(spec, converted, **changes), (*notes, *told, *_dropped(converted))
+    return _plain_spec(spec, converted, **changes), (*notes, *sentences, *_dropped(converted))
 
 
 def _plain_spec(spec: InputSpec, converted: Converted, **changes: Any) -> InputSpec:
@@ -286,7 +318,8 @@ def _add_times(
         raise InputError(f"{shown}: [input.line] needs the time t of the first position in [input.times].")
     positions: dict[str, PositionColumn] = {name: position.column() for name, position in spec.positions.items()}
     layout = replace(layout, times=times, ends=spec.ends, line=line, positions=positions, bad_rows=spec.bad_rows)
-    layout = replace(layout, forward=spec.kind == "trips" and spec.bad_rows == "drop")
+    trips = spec.kind == "trips"
+    layout = replace(layout, open_ends=trips, forward=trips and spec.bad_rows == "drop")
     return replace(layout, needed=_needed(spec), numbers=_coordinates(spec), zeros=_zeros(spec)), tuple(notes)
 
 
@@ -307,12 +340,12 @@ def _coordinates(spec: InputSpec) -> dict[str, float | None]:
     degrees = spec.crs is not None and crs_name(spec.crs) == WGS84
     most = {"x": 180.0 if degrees else None, "y": 90.0 if degrees else None}
     names = {"x": ("x", "origin_x", "destination_x"), "y": ("y", "origin_y", "destination_y")}
-    found = {}
+    columns = {}
     for axis, ours in names.items():
         for name in ours:
             for column in spec.ends.get(name, (spec.columns.get(name, name),)):
-                found[column] = most[axis]
-    return found
+                columns[column] = most[axis]
+    return columns
 
 
 def _zeros(spec: InputSpec) -> tuple[tuple[str, str], ...]:

@@ -149,14 +149,14 @@ def publish(
                 plan = journal.stage(
                     "plan", lambda: recipe.method.plan(blocks, engine=engine, here=here), leaves=_PLANNING
                 )
-            made = _each(journal, "make", engine, partial(make_block, job, plan), range(len(blocks.names)))
+            made_blocks = _each(journal, "make", engine, partial(make_block, job, plan), range(len(blocks.names)))
             _free(job, (*_READING, *_PLANNING))
-            numbers = [one.number for one in made if one.why is None]
+            numbers = [one.number for one in made_blocks if one.why is None]
             parts = journal.stage(
                 "deal", lambda: deal_blocks(job, blocks, numbers, planned=together, engine=engine), leaves=_DEALING
             )
             if not parts:
-                raise _nothing_made(recipe, made)
+                raise _nothing_made(recipe, made_blocks)
         with clock("write and read back"):
             written = _each(journal, "write", engine, partial(write_part, job), parts)
             _tidy(space)
@@ -170,7 +170,7 @@ def publish(
             # said.
             verdict = confirm_protections(verdict, played, [after for _, after in attacks])
         with clock("measure"):
-            results = _each(journal, "count", engine, partial(count_block, job), made)
+            results = _each(journal, "count", engine, partial(count_block, job), made_blocks)
             scores = _score(job, measured.metrics, results, engine)
             # Pictures show the first block only; with one block that is everything.
             first = [number for number in numbers if number == 0]
@@ -180,7 +180,7 @@ def publish(
         hashes = _name_parts(space, recipe.output.format, parts, written)
         hashes |= write_zone_outlines(recipe, space.staged, hashes, blocks.example.kind)
         findings = Findings(
-            made=made,
+            made=made_blocks,
             written=written,
             hashes=hashes,
             results=results,
@@ -271,9 +271,9 @@ def _score(job: Job, metrics: tuple[Any, ...], results: Sequence[BlockResult], e
     return score_blocks(metrics, job.store, [one.counts for one in results if one.counts is not None])
 
 
-def _nothing_made(recipe: Recipe, made: Sequence[MadeBlock]) -> Exception:
+def _nothing_made(recipe: Recipe, made_blocks: Sequence[MadeBlock]) -> Exception:
     """Return the error for blocks of which none can be published: what was wrong with one of them, if anything was."""
-    why = next((one.why for one in made if one.why not in (None, NOTHING_LEFT)), None)
+    why = next((one.why for one in made_blocks if one.why not in (None, NOTHING_LEFT)), None)
     return nothing_left_error(recipe.method.publishes) if why is None else InputError(why)
 
 

@@ -103,6 +103,8 @@ def finish(space: Workspace, run: Run) -> Outcome:
             manifest = make_manifest(
                 space.staged, method=recipe.method, verdict=verdict, table=run.table, each_trajectory=declared
             )
+            # Files were hashed when they were judged. Between that and here another process could have written: what is
+            # published must have the very bytes of the verdict.
             _check_bytes(manifest, run.hashes)
             content = manifest.to_bytes()
             (space.staged / MANIFEST).write_bytes(content)

@@ -67,9 +67,9 @@ class Remaining:
             return {}
         shares = {self.stages[-1].row_word: self._kept("rows")[-1]}
         for what in ("trips", "people"):
-            kept = self._kept(what)
+            factors = self._kept(what)
             if getattr(self.stages[-1], what) is not None:
-                shares[what] = kept[-1]
+                shares[what] = factors[-1]
         return shares
 
     @property
@@ -87,9 +87,9 @@ class Remaining:
         """Return the two stages that took most of what least is left of, each with the share of the input it took."""
         if not self.worst:
             return []
-        kept = self._kept(self.worst if self.worst in ("trips", "people") else "rows")
+        factors = self._kept(self.worst if self.worst in ("trips", "people") else "rows")
         names = [stage.name for stage in self.stages[1:]]
-        took = [(name, round(kept[i] - kept[i + 1], 12)) for i, name in enumerate(names)]
+        took = [(name, round(factors[i] - factors[i + 1], 12)) for i, name in enumerate(names)]
         return sorted([one for one in took if one[1] > 0], key=lambda one: -one[1])[:2]
 
     def to_json(self) -> dict[str, Any]:
@@ -103,14 +103,14 @@ class Remaining:
         }
 
     def _kept(self, what: str) -> list[float]:
-        kept = [1.0]
+        factors = [1.0]
         for before, after in zip(self.stages, self.stages[1:], strict=False):
             comparable = what != "rows" or after.row_word == before.row_word or before.row_word == "rows"
             one = getattr(before, what)
             other = getattr(after, what)
             factor = min(1.0, other / one) if comparable and one and other is not None else 1.0
-            kept.append(round(kept[-1] * factor, 12))
-        return kept
+            factors.append(round(factors[-1] * factor, 12))
+        return factors
 
 
 def count_stage(name: str, data: Data, origin: IntArray) -> Stage:

@@ -20,6 +20,7 @@ from wayveil.recipe.recipe import Recipe
 
 __all__ = [
     "attacks_of",
+    "columns_of",
     "comparable",
     "default_attacks",
     "default_metrics",
@@ -38,6 +39,12 @@ def sensitive_of(recipe: Recipe) -> Sensitive:
     """Return the values whose inference the claim bounds."""
     sensitive: Sensitive = recipe.method.claim.sensitive
     return sensitive
+
+
+def columns_of(recipe: Recipe) -> tuple[str, ...]:
+    """Return the columns with a value per trajectory that are read: of which the claim speaks, and what is kept."""
+    claim = recipe.method.claim
+    return tuple(dict.fromkeys([*(name for name, _ in claim.sensitive), *claim.private_columns, *recipe.output.keep]))
 
 
 def attacks_of(recipe: Recipe) -> tuple[Attack, ...]:
@@ -127,13 +134,13 @@ def _missing(
     attacks: Sequence[Attack], claim: Guarantee, original: type, published: type, *, matched: bool, timed: bool
 ) -> list[Attack]:
     """Return the attacks that play the attackers whom the claim stops, where none of those found does."""
-    wanted: list[Attack] = []
+    missing: list[Attack] = []
     for protection in claim.protects:
         cls = catalog.entry("attack", protection.attack)
-        played = any(plays(attack, protection) for attack in (*attacks, *wanted))
+        played = any(plays(attack, protection) for attack in (*attacks, *missing))
         if not played and fits(cls, original, published, matched=matched, timed=timed):
-            wanted.append(catalog.build("attack", protection.attack, dict(protection.settings)))
-    return wanted
+            missing.append(catalog.build("attack", protection.attack, dict(protection.settings)))
+    return missing
 
 
 def default_metrics(

@@ -53,18 +53,18 @@ def plan_measuring(recipe: Recipe, rows: int) -> Measuring:
     attacks = attacks_of(recipe)
     metrics = metrics_of(recipe)
     if recipe.measure == "full" or (recipe.measure == "quick" and rows <= SMALL):
-        kept = tuple(range(len(attacks)))
-        return Measuring(attacks=attacks, positions=kept, metrics=metrics)
+        positions = tuple(range(len(attacks)))
+        return Measuring(attacks=attacks, positions=positions, metrics=metrics)
     claim = recipe.method.claim
     quick = recipe.measure == "quick"
-    wanted = [one for one in claim.protects if quick or not one.judged]
+    protections = [one for one in claim.protects if quick or not one.judged]
     named = quick and recipe.attacks is not None
-    kept = tuple(i for i, attack in enumerate(attacks) if named or any(plays(attack, one) for one in wanted))
+    positions = tuple(i for i, attack in enumerate(attacks) if named or any(plays(attack, one) for one in protections))
     scored = metrics if quick and recipe.metrics is not None else _telling(recipe, metrics) if quick else ()
-    chosen = tuple(attacks[i] for i in kept)
+    chosen = tuple(attacks[i] for i in positions)
     return Measuring(
         attacks=chosen,
-        positions=kept,
+        positions=positions,
         metrics=scored,
         missing_attacks=_names(attacks, chosen),
         missing_metrics=_names(metrics, scored),
@@ -74,8 +74,8 @@ def plan_measuring(recipe: Recipe, rows: int) -> Measuring:
 def _telling(recipe: Recipe, metrics: tuple[Metric, ...]) -> tuple[Metric, ...]:
     """Return the metric of which the head speaks, or else the first."""
     by_name = {metric.name: metric for metric in metrics}
-    found = next((by_name[name] for name in telling_names(recipe.use) if name in by_name), None)
-    return metrics[:1] if found is None else (found,)
+    telling = next((by_name[name] for name in telling_names(recipe.use) if name in by_name), None)
+    return metrics[:1] if telling is None else (telling,)
 
 
 def _names(

@@ -455,8 +455,8 @@ def _sentence(error: ValidationError, *above: str) -> str:
         return f"Recipe: there is no key {last!r} in {place}; known: {', '.join(known)}.{closest(last, known)}"
     if first["type"] == "missing":
         return f"Recipe: {place} must have the key {last!r}."
-    said = first["msg"].removeprefix("Value error, ")
-    return f"Recipe: {last!r} in {place} is wrong: {said[:1].lower()}{said[1:]}, got {first['input']!r}."
+    sentence = first["msg"].removeprefix("Value error, ")
+    return f"Recipe: {last!r} in {place} is wrong: {sentence[:1].lower()}{sentence[1:]}, got {first['input']!r}."
 
 
 def _known_keys(where: list[str]) -> list[str]:

@@ -52,8 +52,8 @@ class AttackLine:
 
 def attack_lines(pairs: Sequence[tuple[AttackResult, AttackResult]]) -> list[AttackLine]:
     """Return every attack in one line or a few, those with most to fear first."""
-    found = [line for raw, published in pairs for line in _lines(raw, published)]
-    return sorted(found, key=lambda line: line.danger, reverse=True)
+    lines = [line for raw, published in pairs for line in _lines(raw, published)]
+    return sorted(lines, key=lambda line: line.danger, reverse=True)
 
 
 def risk_rows(pairs: Sequence[tuple[AttackResult, AttackResult]]) -> list[dict[str, Any]]:
@@ -115,23 +115,23 @@ def find_number(numbers: Numbers, about: About, statistic: str) -> Number | None
 def _lines(raw: AttackResult, published: AttackResult) -> list[AttackLine]:
     """Return the lines of one attack: one for each thing that it is about, or else its first share."""
     sides = (raw.numbers, published.numbers)
-    told: dict[str, Any] = {"attack": raw.name, "adversary": adversary_words(raw.adversary, published.adversary)}
-    found = []
+    line: dict[str, Any] = {"attack": raw.name, "adversary": adversary_words(raw.adversary, published.adversary)}
+    lines = []
     for about, (_, doing) in ABOUT.items():
         mean = _pair(sides, about, "mean")
         if about and any(number is not None and number.value is not None for number in mean):
-            found.append((doing, mean, _pair(sides, about, "largest"), _pair(sides, about, "share above")))
-    if found:
-        several = len(found) > 1
+            lines.append((doing, mean, _pair(sides, about, "largest"), _pair(sides, about, "share above")))
+    if lines:
+        several = len(lines) > 1
         return [
-            AttackLine(what=doing if several else "", mean=mean, worst=worst, above=above, **told)
-            for doing, mean, worst, above in found
+            AttackLine(what=doing if several else "", mean=mean, worst=worst, above=above, **line)
+            for doing, mean, worst, above in lines
         ]
     first = next((name for name, number in raw.numbers.items() if number.percent and number.value is not None), None)
     if first is None:
-        return [AttackLine(what="nothing to measure", mean=(None, None), **told)]
+        return [AttackLine(what="nothing to measure", mean=(None, None), **line)]
     label = raw.numbers[first].label.lower()
-    return [AttackLine(what=label, mean=(raw.numbers[first], published.numbers.get(first)), **told)]
+    return [AttackLine(what=label, mean=(raw.numbers[first], published.numbers.get(first)), **line)]
 
 
 def _pair(sides: tuple[Numbers, Numbers], about: About, statistic: str) -> tuple[Number | None, Number | None]:
@@ -156,8 +156,8 @@ def _grouped(raw: AttackResult, published: AttackResult) -> list[tuple[str, list
     for name in dict.fromkeys((*raw.numbers, *published.numbers)):
         before = raw.numbers.get(name)
         after = published.numbers.get(name)
-        told = [number for number in (before, after) if number is not None and number.value is not None]
-        if told:
-            change = _Change(label=told[0].label, before=display(before), after=display(after))
-            groups[told[0].about].append(change)
+        values = [number for number in (before, after) if number is not None and number.value is not None]
+        if values:
+            change = _Change(label=values[0].label, before=display(before), after=display(after))
+            groups[values[0].about].append(change)
     return [(ABOUT[about][0], rows) for about, rows in groups.items() if rows]

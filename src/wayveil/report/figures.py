@@ -87,10 +87,10 @@ class Drawn:
             total = len(order)
             for i in order[:50]:
                 label = marks.labels[i] if marks.labels else f"square {marks.x[i]}, {marks.y[i]}"
-                told = [
+                slices = [
                     (format_value(v, percent=data.percent), exact_text(v)) for v in (marks.raw[i], marks.published[i])
                 ]
-                rows.append((clean(label), tuple(told)))
+                rows.append((clean(label), tuple(slices)))
         return Figure(
             visual="map",
             id=str(len(self.maps) - 1),

@@ -149,8 +149,8 @@ def key_numbers(context: ReportContext) -> list[dict[str, str]]:
 
 def use_questions(context: ReportContext) -> list[dict[str, str]]:
     """Return the everyday questions of use as texts: see `results_schema.QuestionData`."""
-    found = _questions(context.scores, None if context.head is None else context.head.use)
-    return [{**one, "value": one["value"].text} for one in found]
+    questions = _questions(context.scores, None if context.head is None else context.head.use)
+    return [{**one, "value": one["value"].text} for one in questions]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +169,7 @@ def _marks(context: ReportContext) -> list[_Mark]:
     """Return the headline: each promised value with the measured one, the strongest attack, and the telling loss."""
     people = "people" if context.verdict.counted == "owners" else "trajectories"
     promised = context.claim.to_json()
-    found = []
+    marks = []
     for number in context.verdict.numbers.values():
         if (
             not number.meaning
@@ -183,7 +183,7 @@ def _marks(context: ReportContext) -> list[_Mark]:
         if broken and measured is not None and bound is not None:
             broken = measured < bound if number.keeps == "at least" else measured > bound
         value, fraction = measured_words(measured, number.percent, bound)
-        found.append(
+        marks.append(
             _Mark(
                 label=number.label,
                 value=DisplayNumber(value, exact_text(number.value)),
@@ -194,35 +194,35 @@ def _marks(context: ReportContext) -> list[_Mark]:
             )
         )
     if context.head is not None and context.head.risk is not None:
-        found.append(_strongest(context.head.risk))
+        marks.append(_strongest(context.head.risk))
     strongest = "" if context.head is None or context.head.risk is None else context.head.risk.attack
     open_ones = [result for _, result in context.attacks if result.name in context.claim.unbounded]
     worst = max(open_ones, key=lambda result: _mean(result), default=None)
     if worst is not None and worst.name != strongest:
-        found.append(_unbounded(worst))
+        marks.append(_unbounded(worst))
     score = context.head.loss if context.head is not None else next(iter(context.scores), None)
     if score is not None:
         use = f", for {context.head.use}" if context.head is not None and context.head.use else ""
-        found.append(_Mark(label=f"{words(score.name)}{use}", value=display(score.number), meaning=score.meaning))
-    return found
+        marks.append(_Mark(label=f"{words(score.name)}{use}", value=display(score.number), meaning=score.meaning))
+    return marks
 
 
 def _strongest(risk: StrongestAttack) -> _Mark:
     """Return the attack that says most: on average, at worst, and for how many above the limit."""
-    told = []
+    sentences = []
     if risk.raw is not None and risk.raw.value is not None:
-        told.append(f"{risk.raw.text} in the raw data")
+        sentences.append(f"{risk.raw.text} in the raw data")
     if risk.largest is not None and risk.largest.value is not None:
-        told.append(f"{risk.largest.text} for the person most at risk")
+        sentences.append(f"{risk.largest.text} for the person most at risk")
     if risk.above is not None and risk.above.value is not None:
-        told.append(f"{risk.above.text}: {risk.above.label[:1].lower()}{risk.above.label[1:]}")
+        sentences.append(f"{risk.above.text}: {risk.above.label[:1].lower()}{risk.above.label[1:]}")
     if risk.mean.interval_text:
-        told.append(risk.mean.interval_text)
+        sentences.append(risk.mean.interval_text)
     return _Mark(
         label=f"Strongest attack: {words(risk.attack).lower()}",
         value=display(risk.mean),
         unit="on average",
-        meaning="; ".join(told),
+        meaning="; ".join(sentences),
     )
 
 
@@ -235,12 +235,12 @@ def _unbounded(result: AttackResult) -> _Mark:
     """Return what an attack achieved that the promise does not stop, beside the promise."""
     number = headline(result.numbers)
     more = [one for name, one in result.numbers.items() if name in ("base_rate", "identity_mean_with_1_sample")]
-    told = "".join(f"; {one.label.lower()}: {one.text}" for one in more if one.value is not None)
+    details = "".join(f"; {one.label.lower()}: {one.text}" for one in more if one.value is not None)
     return _Mark(
         label="Not promised: measured attack",
         value=display(number),
         unit="" if number is None else number.label.lower(),
-        meaning=f"an attacker who {result.adversary}{told}",
+        meaning=f"an attacker who {result.adversary}{details}",
     )
 
 
@@ -267,9 +267,9 @@ def _exact(number: Number) -> Fraction | None:
 
 
 def _attack(pair: tuple[AttackResult, AttackResult], after: str, drawn: Drawn, i: int) -> dict[str, Any]:
-    found = attack_in_full(*pair, after)
-    charts = [drawn.chart(chart, f"attack-{i}-{j}") for j, chart in enumerate(found["charts"])]
-    return {**found, "charts": charts}
+    section = attack_in_full(*pair, after)
+    charts = [drawn.chart(chart, f"attack-{i}-{j}") for j, chart in enumerate(section["charts"])]
+    return {**section, "charts": charts}
 
 
 def _risk(line: AttackLine) -> dict[str, Any]:
@@ -294,8 +294,8 @@ def _risk_finding(lines: Sequence[AttackLine], after: str) -> str:
     if not over:
         return f"No attack finds anybody in the {after} above the limit"
     share = over[0].above[1]
-    told = "" if share is None else f"; {over[0].name.lower()} does so for {share.text} of the people"
-    return f"{len(over)} of {len(counted)} attacks find people in the {after} above the limit{told}"
+    detail = "" if share is None else f"; {over[0].name.lower()} does so for {share.text} of the people"
+    return f"{len(over)} of {len(counted)} attacks find people in the {after} above the limit{detail}"
 
 
 def _stopped(claim: Guarantee) -> frozenset[str]:
@@ -314,28 +314,28 @@ _QUESTIONS: Mapping[Use, str] = {
 
 def _questions(scores: Sequence[Score], use: Use | None) -> list[dict[str, Any]]:
     """Return three everyday questions with what was measured, that of the purpose first."""
-    found: list[dict[str, Any]] = []
+    questions: list[dict[str, Any]] = []
     order = sorted(_QUESTIONS, key=lambda one: one != use)
     measured = {score.name: score for score in scores if score.value is not None}
-    told: set[str] = set()
+    names: set[str] = set()
     for purpose in order:
-        score = next((measured[name] for name in TELLING[purpose] if name in measured and name not in told), None)
-        if score is None or len(found) == 3:
+        score = next((measured[name] for name in TELLING[purpose] if name in measured and name not in names), None)
+        if score is None or len(questions) == 3:
             continue
-        told.add(score.name)
+        names.add(score.name)
         lost = lost_share(score)
         answer = "" if lost is None else "mostly" if lost <= 0.1 else "partly" if lost <= 0.5 else "hardly"
-        kept = "lost" if score.better == "lower" else "kept"
-        found.append(
+        word = "lost" if score.better == "lower" else "kept"
+        questions.append(
             {
                 "question": _QUESTIONS[purpose],
                 "answer": answer,
                 "value": display(score.number),
-                "kept": kept if score.percent else f"{score.better} is better",
+                "kept": word if score.percent else f"{score.better} is better",
                 "meaning": sentence(score.meaning),
             }
         )
-    return found
+    return questions
 
 
 def _score(score: Score, drawn: Drawn, i: int) -> dict[str, Any]:

@@ -35,14 +35,14 @@ def results_json(results: tuple[AttackResult, ...] | tuple[Score, ...]) -> list[
 
 
 def _result_json(result: AttackResult | Score) -> dict[str, Any]:
-    found = {f.name: _plain(getattr(result, f.name)) for f in fields(result) if f.name not in ("numbers", "charts")}
-    found["numbers"] = numbers_json(result.numbers)
-    found["charts"] = charts_json(result.charts)
-    found["measured"] = _plain(result.measured)
+    content = {f.name: _plain(getattr(result, f.name)) for f in fields(result) if f.name not in ("numbers", "charts")}
+    content["numbers"] = numbers_json(result.numbers)
+    content["charts"] = charts_json(result.charts)
+    content["measured"] = _plain(result.measured)
     if isinstance(result, Score):
-        found["text"] = result.number.text
-        found["percent"] = result.percent
-    return found
+        content["text"] = result.number.text
+        content["percent"] = result.percent
+    return content
 
 
 def numbers_json(numbers: Numbers) -> dict[str, Any]:
@@ -67,8 +67,8 @@ def charts_json(charts: tuple[Chart, ...]) -> list[dict[str, Any]]:
 
 def _chart_json(chart: Chart) -> dict[str, Any]:
     scale, at = find_scale(chart.labels)
-    found: dict[str, Any] = _plain(chart)
-    return {**found, "finding": tell_finding(chart), "scale": scale, "at": list(at)}
+    content: dict[str, Any] = _plain(chart)
+    return {**content, "finding": tell_finding(chart), "scale": scale, "at": list(at)}
 
 
 def read_results(private: Path) -> dict[str, Any]:
@@ -78,13 +78,13 @@ def read_results(private: Path) -> dict[str, Any]:
     """
     path = private / RESULTS_FILE
     text = (path if path.exists() else private / _FORMER_FILE).read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    content: dict[str, Any] = json.loads(text)
+    return content
 
 
 def verdict_json(verdict: Verdict, *, witness: bool) -> dict[str, Any]:
     """Return a verdict as JSON can hold it; the witness only for the data owner's eyes."""
-    found: dict[str, Any] = {
+    content: dict[str, Any] = {
         "holds": verdict.holds,
         "claim": verdict.claim.to_json(),
         "counted": verdict.counted,
@@ -94,8 +94,8 @@ def verdict_json(verdict: Verdict, *, witness: bool) -> dict[str, Any]:
         "not_judged": list(verdict.not_judged),
     }
     if witness:
-        found["witness"] = None if verdict.witness is None else _plain(dict(verdict.witness))
-    return found
+        content["witness"] = None if verdict.witness is None else _plain(dict(verdict.witness))
+    return content
 
 
 def to_text(value: Any) -> str:

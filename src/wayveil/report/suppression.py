@@ -62,7 +62,7 @@ def _rare(data: Data) -> frozenset[str]:
 def _guarded(chart: Chart, rare: frozenset[str], enough: int) -> Chart:
     if chart.x_label.startswith(_NUMBERED):
         return chart  # a place may be called "3" as well
-    kept = []
+    marks = []
     for i, label in enumerate(chart.labels):
         parts = [part.rpartition(" @ ")[0] or part for part in label.split(" → ")]
         cut = tuple(part[:-1] for part in parts if part.endswith("…"))
@@ -70,14 +70,14 @@ def _guarded(chart: Chart, rare: frozenset[str], enough: int) -> Chart:
         first = chart.series[0].values[i] if chart.series else None
         several = parts != [label] and (first is None or first < enough)
         if not named and not several:
-            kept.append(i)
-    if len(kept) == len(chart.labels):
+            marks.append(i)
+    if len(marks) == len(chart.labels):
         return chart
-    left_out = f"{len(chart.labels) - len(kept):,} of fewer than {MIN_PEOPLE} people left out"
+    left_out = f"{len(chart.labels) - len(marks):,} of fewer than {MIN_PEOPLE} people left out"
     return replace(
         chart,
-        labels=tuple(chart.labels[i] for i in kept),
-        series=tuple(replace(series, values=tuple(series.values[i] for i in kept)) for series in chart.series),
-        lines=tuple(chart.lines[i] for i in kept) if chart.lines else (),
+        labels=tuple(chart.labels[i] for i in marks),
+        series=tuple(replace(series, values=tuple(series.values[i] for i in marks)) for series in chart.series),
+        lines=tuple(chart.lines[i] for i in marks) if chart.lines else (),
         x_label=f"{chart.x_label}; {left_out}" if chart.x_label else left_out,
     )

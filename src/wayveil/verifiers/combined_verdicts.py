@@ -337,8 +337,8 @@ def _measured(verdicts: Sequence[Verdict], *, holds: bool, sure: bool) -> dict[s
 def _join(rule: _Rule, values: Sequence[Any]) -> Value:
     """Join numbers, or fractions as text, by a rule; ValueError if they are none."""
     ratio = rule.startswith("ratio")
-    wanted: Any = str if ratio else int | float
-    if not all(isinstance(value, wanted) and value == value for value in values):
+    number_type: Any = str if ratio else int | float
+    if not all(isinstance(value, number_type) and value == value for value in values):
         raise ValueError
     if ratio:
         largest = max(Fraction(value) for value in values)

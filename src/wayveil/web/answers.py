@@ -27,7 +27,7 @@ def plainly(sentence: str) -> str:
     "Routes need a network: give it with the setting 'network'."
     """
     text = re.sub(
-        r"(?<![\w-])--([a-z][a-z-]*[a-z])", lambda found: f"the setting '{found[1].replace('-', ' ')}'", sentence
+        r"(?<![\w-])--([a-z][a-z-]*[a-z])", lambda match: f"the setting '{match[1].replace('-', ' ')}'", sentence
     )
     return " ".join(text.split())
 

@@ -64,7 +64,7 @@ class _Job:
         self.names: Mapping[str, str] = self.asked["names"]
         folder = place.parent.parent / "files"
         self.paths = {id: _file_in(folder / id) for id in self.names}
-        self.told = _Told(place / "progress.json")
+        self.told = _ProgressFile(place / "progress.json")
         self.engine = make_engine(progress=self.told, workers=threads)
 
     def recipe(self) -> Recipe:
@@ -83,8 +83,8 @@ class _Job:
     def advise(self) -> dict[str, Any]:
         """Search for settings; the page offers those that were found."""
         # Lines of progress tell settings and what they leave: the page shows the last, and how many there will be.
-        found = advise(self.recipe(), progress=self.told, engine=self.engine, **self.asked["content"])
-        result = found.to_json()
+        advice = advise(self.recipe(), progress=self.told, engine=self.engine, **self.asked["content"])
+        result = advice.to_json()
         write_private(self.place / "result.json", to_text({**result, "reason": self.named(result["reason"])}))
         return {"state": "done", "error": None, "headline": None}
 
@@ -103,16 +103,16 @@ class _Job:
         steps = tuple(build("step", s["step"], {k: v for k, v in s.items() if k != "step"}) for s in content["prepare"])
         sensitive = tuple((name, tuple(values)) for name, values in content["sensitive"].items())
         self.told("read and prepare")
-        found = risk(spec, sensitive=sensitive, steps=steps, seed=content["seed"], engine=self.engine)
+        answer = risk(spec, sensitive=sensitive, steps=steps, seed=content["seed"], engine=self.engine)
         out = self.place / "out"
         out.mkdir(mode=0o700, exist_ok=True)
-        write_risk_page(found, Path(self.asked["file"]), out / "report.html", overwrite=True)
-        results = results_json(found.results)
+        write_risk_page(answer, Path(self.asked["file"]), out / "report.html", overwrite=True)
+        results = results_json(answer.results)
         result = {
             "attacks": [{"raw": one, "published": None} for one in results],
-            "risks": raw_risk_rows(found.results),
-            "notes": [self.named(note) for note in found.notes],
-            "facts": found.facts,
+            "risks": raw_risk_rows(answer.results),
+            "notes": [self.named(note) for note in answer.notes],
+            "facts": answer.facts,
             "input_facts": {"File": self.asked["file"]},
         }
         write_private(self.place / "result.json", to_text(result))
@@ -140,7 +140,7 @@ class _Job:
         return scores
 
 
-class _Told:
+class _ProgressFile:
     """Progress on disk: the steps so far with their seconds, and how far the last one is."""
 
     def __init__(self, path: Path) -> None:

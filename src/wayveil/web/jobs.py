@@ -173,11 +173,11 @@ class Jobs:
         place = self._runs.place(id)
         if self._runs.state(id)["state"] in ENDED:
             return
-        said = read_json(place / "end.json")
-        if id in self._stopped and (said is None or said["state"] != "done"):
+        ending = read_json(place / "end.json")
+        if id in self._stopped and (ending is None or ending["state"] != "done"):
             end: dict[str, Any] = {"state": "cancelled", "error": None}
-        elif said is not None:
-            end = said
+        elif ending is not None:
+            end = ending
         else:
             end = {"state": "failed", "error": _crash(code)}
         self._stopped.discard(id)

@@ -41,9 +41,9 @@ class Looks:
             self._free.put(worker)
         self._seen: OrderedDict[str, Any] = OrderedDict()
 
-    def look(self, path: Path, facts: Mapping[str, Any], told: Mapping[str, Any]) -> Any:
-        """Return the preview of an upload; `told` is how to read it, as `preview` takes it."""
-        return self._remember({"path": str(path), "name": facts["name"], "told": {"role": facts["role"], **told}})
+    def look(self, path: Path, facts: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
+        """Return the preview of an upload; `settings` is how to read it, as `preview` takes it."""
+        return self._remember({"path": str(path), "name": facts["name"], "told": {"role": facts["role"], **settings}})
 
     def read(self, source: UploadSource) -> Any:
         """Return the preview of an upload that is read as its source says."""
@@ -118,17 +118,17 @@ def _inspect(request: Mapping[str, Any]) -> Any:
         return {"refused": source.sentence(str(error))}
 
 
-def _read(asked: Mapping[str, Any]) -> Any:
+def _read(request: Mapping[str, Any]) -> Any:
     from wayveil.commands.first_look import preview_input
     from wayveil.recipe.recipe import make_input
 
-    source = UploadSource(**asked["read"])
+    source = UploadSource(**request["read"])
     try:
         preview = preview_input(make_input(dict(source.said)))
     except WayveilError as error:
         return {"refused": source.sentence(str(error))}
-    for told in (preview, *preview["columns"]):
-        told["problems"] = [source.sentence(text) for text in told["problems"]]
+    for section in (preview, *preview["columns"]):
+        section["problems"] = [source.sentence(text) for text in section["problems"]]
     preview["notes"] = [source.sentence(text) for text in preview["notes"]]
     return preview
 

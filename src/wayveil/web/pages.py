@@ -30,9 +30,9 @@ _TYPES = {
 
 def page(request: Request) -> Response:
     """Answer with a file of the page."""
-    wanted = request.path_params["name"] or "index.html"
+    name = request.path_params["name"] or "index.html"
     built = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*") if path.is_file()}
-    file = {**built, "assets/visual.js": _LAYER}.get(wanted)
+    file = {**built, "assets/visual.js": _LAYER}.get(name)
     if file is None or file.suffix not in _TYPES:
         raise Refused(404, "There is no such page.")
     return FileResponse(file, media_type=_TYPES[file.suffix])

@@ -38,12 +38,12 @@ class Runs:
         for place in self.folder.glob(f"{_PART}*"):
             shutil.rmtree(place, ignore_errors=True)
 
-    def add(self, asked: Request, posted: Any) -> str:
+    def add(self, request: Request, posted: Any) -> str:
         """Keep a new run, queued; return its id."""
         id = new_id()
         place = self.folder / f"{_PART}{id}"
         place.mkdir(mode=0o700)
-        job = {**asdict(asked), "id": id, "created": now(), "posted": posted}
+        job = {**asdict(request), "id": id, "created": now(), "posted": posted}
         text = job.pop("text")
         if text:
             (place / "recipe.toml").write_text(text, encoding="utf-8")

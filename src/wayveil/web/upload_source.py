@@ -61,9 +61,12 @@ class UploadSource:
 def find_source(id: str, posted: Mapping[str, Any], files: Files) -> UploadSource:
     """Return an upload with what was posted about it, checked; UsageError or Refused with one sentence."""
     source, uploads, names = read_input({**posted, "file": id}, files)
-    said = dict(source)
+    source_input = dict(source)
     for key, ids in uploads.items():
-        said[key] = [str(files.path(one)) for one in ids] if isinstance(ids, list) else str(files.path(ids))
+        source_input[key] = [str(files.path(one)) for one in ids] if isinstance(ids, list) else str(files.path(ids))
     return UploadSource(
-        file=id, posted=dict(posted), said=said, names={str(files.path(one)): name for one, name in names.items()}
+        file=id,
+        posted=dict(posted),
+        said=source_input,
+        names={str(files.path(one)): name for one, name in names.items()},
     )

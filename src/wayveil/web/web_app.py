@@ -171,23 +171,23 @@ class _Api:
         return await run_in_threadpool(self._read, request.path_params["id"], posted)
 
     def _read(self, id: str, posted: Any) -> Response:
-        said = posted.get("input") if isinstance(posted, dict) and set(posted) == {"input"} else None
-        if not isinstance(said, dict):
+        source = posted.get("input") if isinstance(posted, dict) and set(posted) == {"input"} else None
+        if not isinstance(source, dict):
             raise Refused(400, "The request is not understood: it takes input, an object.")
         self.files.get(id)
-        return JSONResponse(self.looks.read(find_source(id, said, self.files)))
+        return JSONResponse(self.looks.read(find_source(id, source, self.files)))
 
     async def inspect(self, request: Request) -> Response:
         posted = await _json(request)
         return await run_in_threadpool(self._inspect, request.path_params["id"], posted)
 
     def _inspect(self, id: str, posted: Any) -> Response:
-        said = posted.get("input", {}) if isinstance(posted, dict) else None
+        source = posted.get("input", {}) if isinstance(posted, dict) else None
         settings = posted.get("settings", False) if isinstance(posted, dict) else None
-        if not isinstance(said, dict) or not isinstance(settings, bool) or not set(posted) <= {"input", "settings"}:
+        if not isinstance(source, dict) or not isinstance(settings, bool) or not set(posted) <= {"input", "settings"}:
             raise Refused(400, "The request is not understood: it takes input, an object, and settings, true or false.")
         self.files.get(id)
-        return JSONResponse(self.looks.inspect(find_source(id, said, self.files), settings=settings))
+        return JSONResponse(self.looks.inspect(find_source(id, source, self.files), settings=settings))
 
     def list_runs(self, request: Request) -> Response:
         return JSONResponse(self.runs.all())
@@ -288,14 +288,14 @@ def _route(path: str, answer: Callable[[Request], Any], method: str = "GET") -> 
     """Return a route whose errors are answered with a sentence."""
 
     async def awaited(request: Request) -> Response:
-        with _answering() as said:
-            said.append(await answer(request))
-        return said[0]
+        with _answering() as response:
+            response.append(await answer(request))
+        return response[0]
 
     def answered(request: Request) -> Response:
-        with _answering() as said:
-            said.append(answer(request))
-        return said[0]
+        with _answering() as response:
+            response.append(answer(request))
+        return response[0]
 
     return Route(path, awaited if iscoroutinefunction(answer) else answered, methods=[method])
 
@@ -303,19 +303,19 @@ def _route(path: str, answer: Callable[[Request], Any], method: str = "GET") -> 
 @contextmanager
 def _answering() -> Iterator[list[Response]]:
     """Give a list for the answer; what goes wrong becomes the answer."""
-    said: list[Response] = []
+    answers: list[Response] = []
     try:
-        yield said
+        yield answers
     except Refused as refused:
-        said.append(_error(refused.status, refused.sentence))
+        answers.append(_error(refused.status, refused.sentence))
     except WayveilError as error:
-        said.append(_error(400, plainly(str(error))))
+        answers.append(_error(400, plainly(str(error))))
     except ClientDisconnect:
-        said.append(_error(400, "The request was broken off."))
+        answers.append(_error(400, "The request was broken off."))
     except OSError:
-        said.append(_error(500, "The system refused to read or write a file."))
+        answers.append(_error(500, "The system refused to read or write a file."))
     except Exception as error:
-        said.append(_error(500, unexpected(error)))
+        answers.append(_error(500, unexpected(error)))
 
 
 def _error(status: int, sentence: str) -> Response:

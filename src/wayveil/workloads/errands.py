@@ -307,11 +307,11 @@ def _days(n_trips: IntArray, days: int, rng: np.random.Generator) -> IntArray:
 
 def _balanced(works: BoolArray, sensitive: BoolArray, mean: float, rows: int) -> tuple[BoolArray, float]:
     """Return who goes to work, and the share of sensitive places among all other stops for the mean asked."""
-    wanted = mean * len(works)
+    total = mean * len(works)
     for going in (works, works & sensitive):
         secret = int((going & sensitive).sum())
         others = rows - int(going.sum())
-        share = (wanted - secret) / max(others, 1)
+        share = (total - secret) / max(others, 1)
         if share <= 1:  # else there are too few other stops: work at places that are not sensitive gives way
             break
     return going, share

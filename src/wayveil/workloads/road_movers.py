@@ -231,9 +231,9 @@ def _starts(ways: RoadWays, to: IntArray, lengths: IntArray, rng: np.random.Gene
     key = np.arange(n_places)[:, None] * (farthest + 2) + ways.roads + 1
     order = np.lexsort((np.broadcast_to(rank, key.shape).ravel(), key.ravel()))
     first = np.searchsorted(key.ravel()[order], np.arange(n_places * (farthest + 2) + 1))
-    wanted = to * (farthest + 2) + np.minimum(lengths, ways.roads.max(axis=1)[to]) + 1
-    many = first[wanted + 1] - first[wanted]
-    return order[first[wanted] + (many * rng.random(len(to)) ** 2).astype(np.int64)] % n_nodes
+    keys = to * (farthest + 2) + np.minimum(lengths, ways.roads.max(axis=1)[to]) + 1
+    many = first[keys + 1] - first[keys]
+    return order[first[keys] + (many * rng.random(len(to)) ** 2).astype(np.int64)] % n_nodes
 
 
 class _Turns:

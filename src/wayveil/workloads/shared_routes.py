@@ -107,10 +107,10 @@ def follow(
         own = wander(int(alone.sum()), rng)
         place[alone] = own.place
         hour[alone] = own.hour
-        kept = _deviate(place, hour, hours, popularity, deviations, rng)
-        location.append(place[kept].astype(np.int32))
-        t.append(hour[kept].astype(np.int64))
-        lengths.append(kept.sum(axis=1))
+        stays = _deviate(place, hour, hours, popularity, deviations, rng)
+        location.append(place[stays].astype(np.int32))
+        t.append(hour[stays].astype(np.int64))
+        lengths.append(stays.sum(axis=1))
         share = np.where(alone, labels.share, _logistic(plans.leaning + base))
         codes.append(_values(share, plans.favourite, labels, rng))
     return Visits(
@@ -176,12 +176,12 @@ def _deviate(
     late = person[rng.random(n) < deviations.late]
     stop = rng.integers(width, size=len(late))
     hour[late, stop] += used[late, stop] & (hour[late, stop] + 1 < hours)
-    kept = used & (rng.random(hour.shape) >= deviations.skip)
-    lost = ~kept.any(axis=1)
-    kept[lost, used[lost].argmax(axis=1)] = True
-    so_far = np.maximum.accumulate(np.where(kept, hour, -1), axis=1)
-    kept[:, 1:] &= hour[:, 1:] > so_far[:, :-1]
-    return kept
+    stays = used & (rng.random(hour.shape) >= deviations.skip)
+    lost = ~stays.any(axis=1)
+    stays[lost, used[lost].argmax(axis=1)] = True
+    so_far = np.maximum.accumulate(np.where(stays, hour, -1), axis=1)
+    stays[:, 1:] &= hour[:, 1:] > so_far[:, :-1]
+    return stays
 
 
 def _base(leaning: Array, share: float) -> float:

@@ -101,17 +101,23 @@ def parse_resolution(text: str) -> Resolution | float | int:
     return minutes
 
 
-def choose_resolution(space: Space, asked: Resolution | float | int | None = None) -> Resolution:
+def choose_resolution(space: Space, resolution: Resolution | float | int | None = None) -> Resolution:
     """Return the resolution that was asked for; what nobody said is about 1/40 of where people are, and an hour."""
     if not space.metres:
-        minutes = asked.minutes if isinstance(asked, Resolution) else asked if isinstance(asked, int) else _MINUTES
+        minutes = (
+            resolution.minutes
+            if isinstance(resolution, Resolution)
+            else resolution
+            if isinstance(resolution, int)
+            else _MINUTES
+        )
         return Resolution(metres=1.0, minutes=minutes, named=True)
-    if isinstance(asked, Resolution):
-        return asked
+    if isinstance(resolution, Resolution):
+        return resolution
     usual = max(_FINEST_M, round_up(space.side / _CELLS_ACROSS))
-    if isinstance(asked, int):
-        return Resolution(metres=usual, minutes=asked)
-    return Resolution(metres=usual if asked is None else asked)
+    if isinstance(resolution, int):
+        return Resolution(metres=usual, minutes=resolution)
+    return Resolution(metres=usual if resolution is None else resolution)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,7 +64,6 @@ def test_every_job_of_a_method_exists() -> None:
     assert set(spares_patterns.kernels) < set(usual.kernels) <= set(warm.JOBS)
     assert set(Kcl(k=2, l=2, restore="no").kernels) == set(usual.kernels) - {"kcl_restore"}
     assert Kcl(k=2, l=2, preserve="mfs").kernels == usual.kernels
-    assert Kcl(k=2, l=2, validity="literal").kernels == ("kcl_find",)
 
 
 def test_a_job_is_cold_until_it_is_done(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from printed_validity import is_valid_as_printed
 from wayveil.kernels.kcl.exact_validity import is_valid, new_scratch
-from wayveil.kernels.kcl.literal_validity import is_valid_as_printed
 from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Privacy, Records
 from wayveil.kernels.kcl.suppression_state import new_threats
 from wayveil.kernels.kcl.violating_sequences import find_sequences

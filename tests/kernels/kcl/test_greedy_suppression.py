@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from printed_validity import is_valid_as_printed
 from wayveil.kernels.kcl.greedy_suppression import suppress
 from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Privacy, Records
 from wayveil.kernels.kcl.violating_sequences import find_sequences
@@ -228,9 +229,16 @@ def test_every_global_step_where_threats_stop_being_violating():
 def test_every_step_with_the_printed_validity_test():
     rng = random.Random(35)
     for _ in range(500):
-        compare(*uniform(rng), rng.randint(1, 4), rng.randint(1, 3), Fraction(1, rng.randint(1, 4)), True, True)
+        compare(
+            *uniform(rng),
+            rng.randint(1, 4),
+            rng.randint(1, 3),
+            Fraction(1, rng.randint(1, 4)),
+            True,
+            is_valid_as_printed,
+        )
     for case in confidence_cases(36, 500):
-        compare(*case, True, True)
+        compare(*case, True, is_valid_as_printed)
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from printed_methods import PrintedIcba
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.icba.icba import Icba
@@ -120,18 +121,17 @@ def test_figure_1() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("error", "least"), [("literal", 0.5), ("repaired", 1)])
-def test_the_error_of_figure_1_against_rho_c(error: str, least: float) -> None:
+@pytest.mark.parametrize(("method", "least"), [(PrintedIcba, 0.5), (Icba, 1)])
+def test_the_error_of_figure_1_against_rho_c(method: type[Icba], least: float) -> None:
     data = on_nodes(["ABC"] * 3 + ["ABD"])
     for rho_c, rows in ((least, 6), (least + 0.01, 8), ("auto", 8)):
-        method = Icba(k=3, rho_c=rho_c, error=error, pad="yes")
-        assert run(method, data).data.n_rows == rows
+        assert run(method(k=3, rho_c=rho_c, pad="yes"), data).data.n_rows == rows
 
 
 def test_the_literal_mean_prefers_clusters_with_many_roads() -> None:
     case = json.loads((GOLDEN / "literal.json").read_text())
-    for error in ("literal", "repaired"):
-        method = Icba(k=case["k"], rho_t=case["rho_t"], error=error)
+    for error, kind in (("literal", PrintedIcba), ("repaired", Icba)):
+        method = kind(k=case["k"], rho_t=case["rho_t"])
         # every road of the third route has k people on it, by others who drive there alone
         alone = {name: case["k"] for name in "efgh"}
         made = texts(run(method, on_loops({**case["routes"], **alone})))
@@ -252,7 +252,7 @@ def cluster_by_definition(
         for i, c in enumerate(clusters):
             if Fraction(len(set(route) & c["roads"]), len(set(route))) > method.rho_t:
                 differ = sum(abs(route.count(r) - c["rep"].count(r)) for r in {*route, *c["rep"]})
-                if method.error == "literal":
+                if isinstance(method, PrintedIcba):
                     size = len({*route} | c["roads"])
                     fits = support**2 * differ < bound * size
                 else:
@@ -299,7 +299,7 @@ def publish_by_definition(data: Routes, method: Icba) -> Counter[tuple[int, Rout
         stays = {route: number for number, c in enumerate(enough) for route in c["members"]}
         if len(enough) < len(clusters):
             order = [r for r in routes if r in stays] + [r for r in routes if r not in stays]
-            bound = rho_c if method.error == "literal" else -1.0
+            bound = rho_c if isinstance(method, PrintedIcba) else -1.0
             clusters = cluster_by_definition(order, people, on, method, stays or {("nowhere",): 0}, bound)
         rep = {route: c["rep"] for c in clusters for route in c["members"]}
     rep = {route: of for route, of in rep.items() if set(route) & set(of)}  # nobody is where they never drove
@@ -332,11 +332,10 @@ def inputs(draw: st.DrawFn) -> Routes:
 @settings(deadline=None, max_examples=200)
 @given(inputs(), st.integers(2, 5), st.data())
 def test_the_method_is_its_description_and_keeps_its_promise(data: Routes, k: int, draw: st.DataObject) -> None:
-    method = Icba(
+    method = draw.draw(st.sampled_from([Icba, PrintedIcba]))(
         k=k,
         rho_c=draw.draw(st.sampled_from(["auto", 1, 6])),
         rho_t=draw.draw(st.sampled_from(["0", "1/3", "0.6"])),
-        error=draw.draw(st.sampled_from(["repaired", "literal"])),
         pad=draw.draw(st.sampled_from(["no", "yes"])),
         index=draw.draw(st.sampled_from(["inverted", "ctree", "none"])),
     )

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from printed_methods import PrintedKcl
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.kcl.kcl import Kcl
@@ -130,7 +131,7 @@ def test_what_a_threat_that_ends_uncovers(name: str) -> None:
 def test_the_printed_validity_test_can_end_with_a_violating_output() -> None:
     case = json.loads((GOLDEN / "literal.json").read_text())
     data, asked = visits(case["records"]), {name: case[name] for name in ("k", "c", "l")}
-    literal, exact = run(Kcl(**asked, validity="literal"), data), run(Kcl(**asked), data)
+    literal, exact = run(PrintedKcl(**asked), data), run(Kcl(**asked), data)
     assert texts(literal.data) == case["published"]
     assert violating(literal.data, literal.claim) == case["violating_output"]
     assert not check_kcl(literal.data, literal.claim).holds
@@ -307,7 +308,7 @@ def test_k_counts_people_and_not_records() -> None:
         ({"c": "half"}, "kcl: c must be a number from 0 to 1, got 'half'."),
         ({"c": float("nan")}, "kcl: c must be a number from 0 to 1, got nan."),
         ({"suppression": "both"}, "kcl: suppression must be one of local, global; got 'both'."),
-        ({"validity": "none"}, "kcl: validity must be one of exact, literal; got 'none'."),
+        ({"preserve": "none"}, "kcl: preserve must be one of instances, mfs; got 'none'."),
         ({"sensitive": {"ill": []}}, "kcl: sensitive must give at least one value for each attribute, as a list."),
         ({"sensitive": {"ill": "HIV"}}, "kcl: sensitive must give at least one value for each attribute, as a list."),
         ({"sensitive": 5}, "kcl: sensitive must map attributes to lists of values, got 5."),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from printed_methods import PrintedKcl
 from wayveil.engines import LocalEngine
 from wayveil.methods.kcl.kcl import Kcl
 from wayveil.model import MethodResult, Visits
@@ -163,7 +164,7 @@ def present(data: Visits) -> dict[str, set[str | None]]:
 def test_the_printed_validity_test_breaks_the_claim_now_and_then() -> None:
     broken = 0
     for data, asked in cases(54, 300):
-        method = Kcl(**asked, validity="literal", accept_absence="yes")
+        method = PrintedKcl(**asked, accept_absence="yes")
         made = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine())
         broken += bool(violating(made.data, **asked))
     assert 0 < broken < 100

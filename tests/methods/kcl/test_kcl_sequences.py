@@ -194,7 +194,6 @@ SETTINGS: list[dict[str, Any]] = [
     {"k": 4, "c": "0.6", "l": 2, "sensitive": TWO, "suppression": "global"},
     {"k": 5, "c": 1, "l": 3, "preserve": "mfs", "min_support": 6},
     {"k": 5, "c": 1, "l": 3, "preserve": "mfs", "min_support": 6, "suppression": "global"},
-    {"k": 3, "c": 1, "l": 2, "validity": "literal", "row_share": 1},
 ]
 
 

@@ -80,12 +80,12 @@ class LinkedPieces(Attack):
     def match(self, queries: _Pairs, target: Points, *, truth: Points, rng: Any, engine: Engine) -> _Links:
         check_matched(self.name, truth, target)
         owner = np.unique(truth.owner, return_inverse=True)[1]
-        held = np.flatnonzero(np.diff(target.offsets) > 0)
-        begins = target.t[target.offsets[held]]
+        nonempty = np.flatnonzero(np.diff(target.offsets) > 0)
+        begins = target.t[target.offsets[nonempty]]
         order = np.argsort(begins, kind="stable")
-        held = held[order]
+        nonempty = nonempty[order]
         begins = begins[order]
-        first = target.offsets[held]
+        first = target.offsets[nonempty]
         n = len(queries.piece)
         links = _Links(np.zeros(n), np.zeros(n), np.zeros(n, np.int64), np.diff(target.offsets)[queries.piece] > 0)
         for number in np.flatnonzero(links.published).tolist():
@@ -106,7 +106,7 @@ class LinkedPieces(Attack):
                 target.x[first[low:high]] - target.x[last] - lead[0] * wait,
                 target.y[first[low:high]] - target.y[last] - lead[1] * wait,
             )
-            same = owner[held[low:high]] == queries.person[number]
+            same = owner[nonempty[low:high]] == queries.person[number]
             nearest = far <= far.min() + _TIE_M
             links.success[number] = same[nearest].mean()
             links.chance[number] = same.mean()
@@ -153,21 +153,21 @@ class _Pairs(NamedTuple):
     def of(cls, truth: Points, gap: int | None) -> _Pairs:
         """Return the pieces after which another one of the same person begins within the gap; the usual one if None."""
         owner = np.unique(truth.owner, return_inverse=True)[1]
-        held = np.flatnonzero(np.diff(truth.offsets) > 0)
-        begin = truth.t[truth.offsets[held]]
-        end = truth.t[truth.offsets[held + 1] - 1]
+        nonempty = np.flatnonzero(np.diff(truth.offsets) > 0)
+        begin = truth.t[truth.offsets[nonempty]]
+        end = truth.t[truth.offsets[nonempty + 1] - 1]
         # The first beginning of the same person after each end: both are one number, of person and rank of the time.
         times = np.unique(np.concatenate([begin, end]))
-        starts = np.sort(owner[held] * len(times) + np.searchsorted(times, begin))
-        ends = owner[held] * len(times) + np.searchsorted(times, end)
+        starts = np.sort(owner[nonempty] * len(times) + np.searchsorted(times, begin))
+        ends = owner[nonempty] * len(times) + np.searchsorted(times, end)
         at = np.searchsorted(starts, ends, side="right")
         follows = at < len(starts)
-        follows[follows] = starts[at[follows]] // len(times) == owner[held][follows]
-        wait = np.zeros(len(held), np.int64)
+        follows[follows] = starts[at[follows]] // len(times) == owner[nonempty][follows]
+        wait = np.zeros(len(nonempty), np.int64)
         wait[follows] = times[starts[at[follows]] % len(times)] - end[follows]
         if gap is None:
             gap = int(2 * np.median(wait[follows])) if follows.any() else 0
-        piece = held[follows & (wait <= gap)]
+        piece = nonempty[follows & (wait <= gap)]
         return cls(piece=piece, person=owner[piece], gap=gap, sampled=False)
 
 

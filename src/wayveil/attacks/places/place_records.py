@@ -139,8 +139,8 @@ def most_visited(offsets: Array, place: Array, names: Array, n: int) -> tuple[Ar
     order = np.lexsort((names[place], -count, record))
     rank = np.empty(len(place), np.int64)
     rank[order] = np.arange(len(place)) - ends[record] + 1
-    kept = rank <= n
-    return offsets_of(np.minimum(np.diff(ends), n)), place[kept], rank[kept]
+    is_top = rank <= n
+    return offsets_of(np.minimum(np.diff(ends), n)), place[is_top], rank[is_top]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

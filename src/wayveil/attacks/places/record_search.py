@@ -78,9 +78,9 @@ def fewest_owners(
     """
     record = trajectory_of_row(offsets)
     size = np.minimum(np.diff(offsets), m) if exactly else np.zeros(len(person), np.int64)
-    kept = (index.support[index.item] > 0) & (index.places.items.cost[index.item] <= m)
-    record = record[kept]
-    item = index.item[kept]
+    is_possible = (index.support[index.item] > 0) & (index.places.items.cost[index.item] <= m)
+    record = record[is_possible]
+    item = index.item[is_possible]
     item = item[np.lexsort((index.places.items.turn[item], record))]
     best = np.full(people, NOBODY, np.int64)
     alone = size[record] <= 1
@@ -94,9 +94,9 @@ def fewest_owners(
 
     def search(roots: Array, best: Array, cut: Array, budget: int) -> None:
         place = index.places.items.place[roots]
-        held = (index.places.lists.starts[place + 1] - index.places.lists.starts[place]).max(initial=1)
+        longest = (index.places.lists.starts[place + 1] - index.places.lists.starts[place]).max(initial=1)
         victims = (starts[roots + 1] - starts[roots]).max(initial=1)
-        room = _room(len(index.support), int(held), int(victims), m)
+        room = _room(len(index.support), int(longest), int(victims), m)
         limits = Limits(m, budget, index.tolerance, index.alone and index.tolerance < 0)
         rarest_sets(index.places, known, roots, limits, room, Fewest(best, cut))
 
@@ -141,31 +141,31 @@ def _search(
     budget = max(_LEAST_STEPS, _STEPS // len(roots))
 
     def task(part: Array) -> tuple[Array, Array]:
-        found = best.copy()
+        deepest = best.copy()
         left = np.zeros_like(cut)
         # a copy without gaps: another layout of memory would be another kernel to compile
-        search(np.ascontiguousarray(part), found, left, budget)
-        return found, left
+        search(np.ascontiguousarray(part), deepest, left, budget)
+        return deepest, left
 
     start = 0
     for share in _ROUNDS:
         stop = int(np.ceil(share * len(roots)))
         parts = [part for i in range(_TASKS) if len(part := roots[start:stop][i::_TASKS])]
-        for found, left in engine.map(task, parts):
-            best = np.minimum(best, found)
+        for answer, left in engine.map(task, parts):
+            best = np.minimum(best, answer)
             cut = np.maximum(cut, left)
         start = stop
     return best, (cut > 0) & (best > 1)
 
 
-def _room(n: int, held: int, victims: int, m: int) -> Room:
+def _room(n: int, longest: int, victims: int, m: int) -> Room:
     levels = min(max(1, m - 1), DEEPEST)
     return Room(
         owners=np.zeros(n, np.int64),
         last=np.full(n, -1, np.int64),
         seen=np.empty(n, np.int64),
         ahead=np.empty(n * levels, np.int64),
-        stack=np.empty(held * levels, np.int64),
+        stack=np.empty(longest * levels, np.int64),
         victims=np.empty(victims * levels, np.int64),
         path=np.zeros(DEEPEST + 2, np.int64),
         values=np.zeros(DEEPEST + 2),
@@ -191,9 +191,9 @@ def _each_row(
     cuts = [slice(i, i + _SETS_PER_TASK) for i in range(0, len(tried), _SETS_PER_TASK)]
     tasks = [(np.ascontiguousarray(tried[part]), np.ascontiguousarray(whose[part])) for part in cuts]
     done = np.concatenate([np.zeros((0, 3), np.int64), *engine.map(count, tasks)])
-    found = np.empty((len(codes), 3), np.int64)
-    found[sorting] = done[np.cumsum(new) - 1]
-    return _fitting(found)
+    counts = np.empty((len(codes), 3), np.int64)
+    counts[sorting] = done[np.cumsum(new) - 1]
+    return _fitting(counts)
 
 
 def _fitting(counts: Array) -> Fitting:

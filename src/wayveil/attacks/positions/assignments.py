@@ -84,14 +84,14 @@ def assign(i: Array, o: Array, n: int, *, samples: int, rng: np.random.Generator
     good = judged[i]
     arcs = sparse.csr_array((np.ones(good.sum(), np.int8), (i[good], holder[o[good]])), shape=(n, n))
     label = csgraph.connected_components(arcs, connection="strong")[1] if n else np.zeros(0, np.int64)
-    kept = ~good
-    kept[good] = label[i[good]] == label[holder[o[good]]]
+    others = ~good
+    others[good] = label[i[good]] == label[holder[o[good]]]
     # Assignments of one component say nothing about another: each has its own, with people numbered from 0.
     size = np.bincount(label[judged], minlength=n)
     order = np.argsort(label, kind="stable")
     local = np.empty(n, np.int64)
     local[order] = np.arange(n) - np.searchsorted(label[order], label[order])
-    edge = np.flatnonzero(kept & good)
+    edge = np.flatnonzero(others & good)
     edge = edge[np.argsort(label[i[edge]], kind="stable")]
     of = label[i[edge]]
     a = local[i[edge]]
@@ -99,7 +99,7 @@ def assign(i: Array, o: Array, n: int, *, samples: int, rng: np.random.Generator
     starts = np.append(0, np.cumsum(np.bincount(of, minlength=n)))
     full = np.diff(starts) == size * size
     chance = np.zeros(len(i))
-    chance[kept & ~good] = Assignments.even(i, n).chance[kept & ~good]
+    chance[others & ~good] = Assignments.even(i, n).chance[others & ~good]
     chance[edge] = 1 / size[of]
     for people in range(3, LARGEST_EXACT + 1):
         mine = (size[of] == people) & ~full[of]
@@ -124,7 +124,7 @@ def assign(i: Array, o: Array, n: int, *, samples: int, rng: np.random.Generator
         chains = np.repeat(chance[None].astype(np.float32), CHAINS, axis=0)
         chains[:, edge[mine]] = walked
     return Assignments(
-        kept=kept,
+        kept=others,
         chance=chance,
         judged=judged,
         exact=int((size > 0).sum()) - len(large),
@@ -210,48 +210,48 @@ def _walk_one(i: Array, o: Array, edges: _Edges, size: int, samples: int, rng: n
     shuffled = [rng.permutation(size) for _ in range(2)]
     graph = sparse.csr_array((np.ones(len(i), np.int8), (shuffled[0][i], shuffled[1][o])), shape=(size, size))
     start = np.argsort(shuffled[1])[csgraph.maximum_bipartite_matching(graph, perm_type="column")[shuffled[0]]]
-    held = np.empty(size, np.int64)  # per trajectory the edge that holds it
-    held[start] = edges.at(np.arange(size) * size + start)
+    edge_of = np.empty(size, np.int64)  # per trajectory the edge that holds it
+    edge_of[start] = edges.at(np.arange(size) * size + start)
     chain = _Chain(i.tolist(), o.tolist(), degree.tolist(), Random(int(rng.integers(2**63))))
     unused = 10 + samples // 4
-    found = np.zeros(len(i))
+    weight = np.zeros(len(i))
     for sample in range(unused + samples):
         for _ in range(_EXCHANGES):
-            _exchange(held, i, o, first, degree, edges, rng)
-        held = np.array(chain.walk(held.tolist(), 8 + size // 80))
+            _exchange(edge_of, i, o, first, degree, edges, rng)
+        edge_of = np.array(chain.walk(edge_of.tolist(), 8 + size // 80))
         if sample >= unused:
             mine = np.empty(size, np.int64)
-            mine[i[held]] = np.arange(size)
-            possible = edges.has(i[held[o]] * size + mine[i])
-            found += possible / degree[i]
-            found[held] += 1 - np.bincount(i, possible, size)[i[held]] / degree[i[held]]
-    return found / samples
+            mine[i[edge_of]] = np.arange(size)
+            possible = edges.has(i[edge_of[o]] * size + mine[i])
+            weight += possible / degree[i]
+            weight[edge_of] += 1 - np.bincount(i, possible, size)[i[edge_of]] / degree[i[edge_of]]
+    return weight / samples
 
 
 def _exchange(
-    held: Array, i: Array, o: Array, first: Array, degree: Array, edges: _Edges, rng: np.random.Generator
+    edge_of: Array, i: Array, o: Array, first: Array, degree: Array, edges: _Edges, rng: np.random.Generator
 ) -> None:
     """Let everybody ask for a random trajectory that fits, and exchange it with its holder, if that fits as well.
 
     Of those who meet, only the one with the highest lot goes on.  Who wins does not change by the exchanges that are
     made, so that they are as likely forth as back.
     """
-    size = len(held)
+    size = len(edge_of)
     person = np.arange(size)
     lot = rng.permutation(size)
     wish = first + (rng.random(size) * degree).astype(np.int64)
-    holder = i[held[o[wish]]]
+    holder = i[edge_of[o[wish]]]
     highest = lot.copy()
     np.maximum.at(highest, holder, lot)
     goes = np.flatnonzero((highest[person] == lot) & (highest[holder] == lot))
     mine = np.empty(size, np.int64)
-    mine[i[held]] = person
+    mine[i[edge_of]] = person
     other = holder[goes] * size + mine[goes]
     fits = edges.has(other)
     goes = goes[fits]
     other = edges.at(other[fits])
-    held[o[wish[goes]]] = wish[goes]
-    held[mine[goes]] = other
+    edge_of[o[wish[goes]]] = wish[goes]
+    edge_of[mine[goes]] = other
 
 
 class _Edges:
@@ -264,13 +264,13 @@ class _Edges:
             self.bits = np.zeros(size * size // 8 + 1, np.uint8)
             np.bitwise_or.at(self.bits, keys >> 3, (1 << (keys & 7)).astype(np.uint8))
 
-    def has(self, wanted: Array) -> Array:
+    def has(self, edges: Array) -> Array:
         """Return which of the pairs are edges."""
         if self.bits is not None:
-            there: Array = (self.bits[wanted >> 3] >> (wanted & 7).astype(np.uint8) & 1).astype(bool)
-            return there
-        found: Array = self.keys[np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)] == wanted
-        return found
+            is_set: Array = (self.bits[edges >> 3] >> (edges & 7).astype(np.uint8) & 1).astype(bool)
+            return is_set
+        is_listed: Array = self.keys[np.minimum(np.searchsorted(self.keys, edges), len(self.keys) - 1)] == edges
+        return is_listed
 
     def at(self, edges: Array) -> Array:
         """Return the positions of edges."""
@@ -287,31 +287,31 @@ class _Chain:
         self.random = random
         self.first = offsets_of(np.array(degree))[:-1].tolist()
 
-    def walk(self, held: list[int], times: int) -> list[int]:
+    def walk(self, edge_of: list[int], times: int) -> list[int]:
         """Give up a trajectory at random, and pass on until it is taken again, so many times."""
         i = self.i
         o = self.o
         degree = self.degree
         first = self.first
         random = self.random.random
-        n = len(held)
+        n = len(edge_of)
         for _ in range(times):
             free = int(random() * n)
-            person = i[held[free]]
+            person = i[edge_of[free]]
             # Half of the limits are below 4, a quarter from 4 to 8, and so on: most changes are near, none is too far.
             limit = min(int(2 / (1 - random())), 4 * n)
             path: list[tuple[int, int]] = []
             while True:
                 edge = first[person] + int(random() * degree[person])
-                wanted = o[edge]
-                if wanted == free:
-                    held[free] = edge
+                target = o[edge]
+                if target == free:
+                    edge_of[free] = edge
                     break
                 if len(path) == limit:
                     for taken, was in reversed(path):
-                        held[taken] = was
+                        edge_of[taken] = was
                     break
-                path.append((wanted, held[wanted]))
-                person = i[held[wanted]]
-                held[wanted] = edge
-        return held
+                path.append((target, edge_of[target]))
+                person = i[edge_of[target]]
+                edge_of[target] = edge
+        return edge_of

@@ -109,6 +109,8 @@ class Continuity(OnPositions):
         person = owner[with_rows]
         people = np.unique(owner[(np.diff(target.offsets) > 0) | (np.diff(truth.offsets) > 0)])
         nodes = np.arange(len(with_rows))
+        # The attack graph of Yarovoy et al. (2009), thinned by time: an edge stays if the person could have come from
+        # box to box, before and after what is known, without being faster than allowed.
         edges = fitting(truth, target, nodes)
         sampled = edges is None
         if edges is None:
@@ -127,6 +129,8 @@ class Continuity(OnPositions):
             sampled=sampled,
             top_speed=float(top_speed),
             usual_speed=usual_speed,
+            # Two answers from one graph: whom a guesser picks who interpolates (risk), and who cannot be ruled out at
+            # all (candidates), which is what a promise can bound.
             risk=_Risk.of(left.where(scene.is_nearest(left)), people),
             candidates=(left if sampled else left.in_assignments()).candidates(),
             usual=graph.where(scene.reachable(graph, usual_speed)).candidates(),
@@ -194,6 +198,8 @@ class _Graph:
         own[self.i[self.i == self.o]] = True
         if not own.all():
             return self
+        # Everybody with their own trajectory is a perfect matching; another one differs by alternating cycles. An edge
+        # i -> o is on such a cycle exactly if both ends are in one strongly connected component.
         arcs = sparse.csr_array((np.ones(len(self.i), np.int8), (self.i, self.o)), shape=(n, n))
         label = csgraph.connected_components(arcs, connection="strong")[1] if n else np.zeros(0, np.int64)
         return self.where(label[self.i] == label[self.o])
@@ -202,6 +208,7 @@ class _Graph:
         """Count who is left for each attacked trajectory."""
         codes = int(self.person.max(initial=0)) + 1
         n = len(self.person)
+        # Edges by victim and candidate person: how many people are left, and how much of what is left one of them has.
         keys, many = np.unique(self.i * codes + self.person[self.o], return_counts=True)
         count = np.bincount(keys // codes, minlength=n)
         largest = np.zeros(n, np.int64)
@@ -318,9 +325,9 @@ class _Scene:
     slack: float
 
     @classmethod
-    def of(cls, truth: Points, target: Boxes | Points, there: Array) -> _Scene:
-        seen = (truth if truth.known is None else truth.where(truth.known)).take(there)
-        published = target.take(there)
+    def of(cls, truth: Points, target: Boxes | Points, nonempty: Array) -> _Scene:
+        seen = (truth if truth.known is None else truth.where(truth.known)).take(nonempty)
+        published = target.take(nonempty)
         boxes = published.boxes()
         unit = seconds_per_unit(truth.time_format) or 1.0
         # Times are counted from the first one, so that none is too large to be exact.
@@ -342,8 +349,8 @@ class _Scene:
 
     def reachable(self, graph: _Graph, speed: float) -> Array:
         """Tell which edges are possible at no more than a speed."""
-        kept: Array = keep_reachable(self.known, self.rows, graph.i, graph.o, float(speed), self.slack)
-        return kept
+        is_reachable: Array = keep_reachable(self.known, self.rows, graph.i, graph.o, float(speed), self.slack)
+        return is_reachable
 
     def is_nearest(self, graph: _Graph) -> Array:
         """Tell which edges of each person lead to the candidate, or the candidates, that interpolation says."""
@@ -363,22 +370,25 @@ class _Scene:
         first = offsets_of(np.bincount(track, minlength=len(graph.person)))
         times = np.unique(np.concatenate([middle, self.known.t]))
         width = len(times) + 1
+        # Trajectory and rank of time in one ascending number: one binary search finds the boxes before and after a
+        # moment, for all edges at once.
         key = track * width + np.searchsorted(times, middle)
         size = np.diff(self.known.first)[graph.i]
-        found = np.zeros(len(graph.i))
+        distance = np.zeros(len(graph.i))
         for part in parts(size, _CHUNK):
             which, at = expanded(self.known.first[graph.i[part]], size[part])
             o = graph.o[part][which]
             t = self.known.t[at]
             after = np.searchsorted(key, o * width + np.searchsorted(times, t))
+            # Before the first and after the last box the nearest one is taken: nobody is extrapolated.
             before = np.clip(after - 1, first[o], first[o + 1] - 1)
             after = np.clip(after, first[o], first[o + 1] - 1)
             gap = middle[after] - middle[before]
             way = np.divide(t - middle[before], gap, out=np.zeros(len(t)), where=gap > 0).clip(0, 1)
             u = x[before] + way * (x[after] - x[before]) - self.known.x[at]
             v = y[before] + way * (y[after] - y[before]) - self.known.y[at]
-            found[part] = np.bincount(which, u * u + v * v, part.stop - part.start) / np.maximum(size[part], 1)
-        return np.sqrt(found)
+            distance[part] = np.bincount(which, u * u + v * v, part.stop - part.start) / np.maximum(size[part], 1)
+        return np.sqrt(distance)
 
     def _telling(self) -> Array:
         """Return the boxes that tell a trajectory from others: nobody else has them, or none is smaller.
@@ -386,6 +396,8 @@ class _Scene:
         All boxes of a trajectory that has none of these.
         """
         sides = self.rows[1:]
+        # Boxes that several trajectories share tell nothing about which is whose. Those that only one has, or that are
+        # as small as any, do.
         order = np.lexsort(sides)
         new = np.ones(len(order), bool)
         new[1:] = False

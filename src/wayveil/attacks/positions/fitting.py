@@ -54,14 +54,14 @@ def fitting(
     compared = 0
     if (total > MOST_EDGES or expected > 2 * _MOST_PAIRS) and not whatever:
         return None
-    found = [(nodes[blank][:, None] * n + np.arange(n)).ravel()]
+    edges = [(nodes[blank][:, None] * n + np.arange(n)).ravel()]
     for keys, tried in search.pairs(rows):
-        found.append(keys)
+        edges.append(keys)
         total = total + len(keys)
         compared = compared + tried
         if (total > MOST_EDGES or compared > _MOST_PAIRS) and not whatever:
             return None
-    keys = np.unique(np.concatenate(found))
+    keys = np.unique(np.concatenate(edges))
     return keys // max(n, 1), keys % max(n, 1)
 
 
@@ -148,8 +148,8 @@ class _Search:
             alike = list(self._alike(boxes[first]))
             block = max(1, 8 * _CHUNK // max(1, len(first)))
             for some in np.split(batch, range(block, len(batch), block)):
-                found = [(some[:0], some[:0]), *self._inside_boxes(some, boxes[first], alike)]
-                row, box = (np.concatenate(column) for column in zip(*found, strict=True))
+                hits = [(some[:0], some[:0]), *self._inside_boxes(some, boxes[first], alike)]
+                row, box = (np.concatenate(column) for column in zip(*hits, strict=True))
                 yield row, box, members
 
     def _inside_boxes(self, rows: Array, boxes: Array, alike: list[Array]) -> Iterator[tuple[Array, Array]]:
@@ -171,13 +171,13 @@ class _Search:
                 which, at = expanded(low[part], (high - low)[part])
                 row = here[part][which]
                 box = some[at]
-                found = self._inside(row, boxes[box])
-                row = row[found]
-                box = box[found]
+                hits = self._inside(row, boxes[box])
+                row = row[hits]
+                box = box[hits]
                 code = boxes[box]
                 t = self.rank[row]
-                found = (self.begins[code] % self.width <= t) & (t <= self.ends[code] % self.width)
-                yield row[found], box[found]
+                hits = (self.begins[code] % self.width <= t) & (t <= self.ends[code] % self.width)
+                yield row[hits], box[hits]
 
     def _alike(self, boxes: Array) -> Iterator[Array]:
         """Yield the numbers of boxes of about one width, and of one band where there are many, from left to right."""
@@ -194,8 +194,8 @@ class _Search:
         y = self.y[row]
         slack = self.tolerance
         wide = (self.x_min[box] - slack <= x) & (x <= self.x_max[box] + slack)
-        found: Array = wide & (self.y_min[box] - slack <= y) & (y <= self.y_max[box] + slack)
-        return found
+        inside: Array = wide & (self.y_min[box] - slack <= y) & (y <= self.y_max[box] + slack)
+        return inside
 
     def _in_time(self, trajectory: Array, rank: Array) -> tuple[Array, Array]:
         """Return the rows of trajectories at a time, which are next to each other."""
@@ -221,11 +221,11 @@ class _Search:
     def _somewhere_inside(self, o: Array, row: Array) -> Array:
         """Return whether some box of each trajectory contains the row, at its time."""
         begin, end = self._in_time(o, self.rank[row])
-        found = np.zeros(len(o), bool)
+        is_inside = np.zeros(len(o), bool)
         left = np.flatnonzero(begin < end)
         while len(left):
             inside = self._inside(row[left], begin[left])
-            found[left[inside]] = True
+            is_inside[left[inside]] = True
             begin[left] += 1
             left = left[~inside & (begin[left] < end[left])]
-        return found
+        return is_inside

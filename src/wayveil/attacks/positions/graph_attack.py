@@ -134,8 +134,12 @@ class GraphAttack(OnPositions):
             graph = {}
         else:
             i, o = edges
+            # The probability of an edge is the share of the perfect matchings that contain it. Counting them is hard in
+            # general, so small components are counted exactly and large ones sampled by Markov chains
+            # (`assignments.py`).
             assignments = assign(i, o, len(person), samples=self.samples, rng=rng)
             graph = _graph(i, o, len(person), assignments)
+        # Where nothing fits, as positions were moved, the attacker does not give up but takes the nearest trajectory.
         blank = np.setdiff1d(nodes, i)
         chosen = blank
         if len(blank) > self.victims:
@@ -146,9 +150,11 @@ class GraphAttack(OnPositions):
         # A guess is right or wrong: somebody with many trips is not found because one guess of many was lucky.
         _, who = np.unique(person[chosen], return_inverse=True)
         nearest = (np.bincount(who, nearest) / np.maximum(np.bincount(who), 1))[who] if len(who) else nearest
-        kept = assignments.kept
-        look = _Look.of(i[kept], o[kept], person)
-        chances = [assignments.chance[kept], *([] if assignments.chains is None else assignments.chains[:, kept])]
+        n_edges = assignments.kept
+        # Trajectories that fit the very same people cannot be told apart by any matching: they share their probability
+        # evenly, whatever the chains say. That takes luck out of the numbers.
+        look = _Look.of(i[n_edges], o[n_edges], person)
+        chances = [assignments.chance[n_edges], *([] if assignments.chains is None else assignments.chains[:, n_edges])]
         risks = []
         for chance in chances:
             risk = look.risk(chance, nodes, assignments.sure)
@@ -275,13 +281,15 @@ class _Look:
         codes = int(person.max(initial=0)) + 1
         label = same_columns(i, o, n)
         row = same_columns(o, i, n)
+        # `label` numbers the kinds of trajectories (those that fit the same people), `row` the kinds of people (those
+        # whom the same trajectories fit).
         size = np.bincount(label, minlength=n)
         alike = np.bincount(row, minlength=n)
         key, many = np.unique(label * codes + person, return_counts=True)
         people = np.bincount(key // codes, minlength=n)
-        wanted = label[o] * codes + person[i]
-        at = np.minimum(np.searchsorted(key, wanted), max(0, len(key) - 1))
-        own = np.where(key[at] == wanted, many[at], 0) if len(key) else np.zeros(len(o), np.int64)
+        pairs = label[o] * codes + person[i]
+        at = np.minimum(np.searchsorted(key, pairs), max(0, len(key) - 1))
+        own = np.where(key[at] == pairs, many[at], 0) if len(key) else np.zeros(len(o), np.int64)
         people_worth = (own > 0) / np.maximum(people[label[o]], 1)
         worth = np.maximum(own / np.maximum(size[label[o]], 1), people_worth)
         # Those like the victim's share what is taken of one kind of trajectories, and no kind is taken more than once.
@@ -299,6 +307,7 @@ class _Look:
         person = self.person
         n = len(person)
         codes = int(person.max(initial=0)) + 1
+        # Trajectories of one person are one answer: picking any of them finds the person.
         keys, which = np.unique(i * codes + person[o], return_inverse=True)
         mass = np.bincount(which, chance, len(keys))
         likeliest = np.zeros(n)
@@ -334,8 +343,8 @@ class _Risk:
         fits = self.candidates > 0
         np.minimum.at(candidates, at[fits], self.candidates[fits])
         largest = [np.zeros(len(people)) for _ in range(3)]
-        for found, values in zip(largest, (self.likeliest, self.true, self.bound), strict=True):
-            np.maximum.at(found, at, values)
+        for column, values in zip(largest, (self.likeliest, self.true, self.bound), strict=True):
+            np.maximum.at(column, at, values)
         return _Risk(
             candidates=np.where(candidates == none, 0, candidates),
             likeliest=largest[0],
@@ -378,6 +387,7 @@ def _mean_bounds(risks: list[_Risk]) -> tuple[float | None, float | None]:
     if not means:
         return None, None
     middle = float(np.mean(means))
+    # Chains are independent, so their means are a sample; samples inside one chain are not.
     half = _STUDENT_95 * float(np.std(means, ddof=1)) / sqrt(CHAINS)
     low = min(middle - half, *means)
     high = max(middle + half, *means)

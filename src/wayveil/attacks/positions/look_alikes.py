@@ -117,11 +117,11 @@ def _tolerance(data: Points) -> float:
 def _same_times(data: Points) -> list[Array]:
     """Return the trajectories with rows by their timestamps, those with the same in one array."""
     t = np.ascontiguousarray(data.t)
-    found: dict[bytes, list[int]] = {}
+    groups: dict[bytes, list[int]] = {}
     for i in np.flatnonzero(np.diff(data.offsets)).tolist():
         key = blake2b(t[data.offsets[i] : data.offsets[i + 1]].data, digest_size=16).digest()
-        found.setdefault(key, []).append(i)
-    return [np.array(some) for some in found.values()]
+        groups.setdefault(key, []).append(i)
+    return [np.array(some) for some in groups.values()]
 
 
 def _connected(x: Array, y: Array, reach: float) -> Array:
@@ -164,5 +164,5 @@ def _same_shape(x: Array, y: Array, tolerance: float) -> Array:
 
 def _codes(one: Array, other: Array) -> Array:
     """Return a code for each pair of codes, from 0 on."""
-    found: Array = np.unique(one * (int(other.max()) + 1) + other, return_inverse=True)[1]
-    return found
+    codes: Array = np.unique(one * (int(other.max()) + 1) + other, return_inverse=True)[1]
+    return codes

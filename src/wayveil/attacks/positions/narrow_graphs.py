@@ -96,8 +96,8 @@ def same_columns(a: Array, b: Array, size: int) -> Array:
     for row, own in zip(sums, weight, strict=True):
         np.add.at(row, b, own[a])
     _, first, code = np.unique(sums, axis=1, return_index=True, return_inverse=True)
-    found: Array = np.argsort(np.argsort(first))[code.ravel()]
-    return found
+    codes: Array = np.argsort(np.argsort(first))[code.ravel()]
+    return codes
 
 
 def _turns(person: Array, kind: Array, size: int, kinds: int) -> Array:
@@ -163,11 +163,11 @@ class _Steps:
     def moves(self, turn: int, state: int) -> list[tuple[int, int, int]]:
         """Return (choice, how many are left to take, the state afterwards) of all that a person can take."""
         mask, full = self.closing[turn]
-        found = []
+        steps = []
         for choice, at, ones, many in self.choices[turn]:
             left = many - ((state >> at) & ones)
             if left:
                 new = state + (1 << at)
                 if new & mask == full:
-                    found.append((choice, left, new & ~mask))
-        return found
+                    steps.append((choice, left, new & ~mask))
+        return steps

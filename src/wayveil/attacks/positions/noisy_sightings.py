@@ -102,13 +102,16 @@ class NoisySightings(OnPositions):
     targets: ClassVar[tuple[type[Points], ...]] = (Points,)
     asks: ClassVar[str] = "delta"
 
-    def match(self, queries: _Sightings, target: Points, *, truth: Points, rng: Any, engine: Engine) -> _Found:
+    def match(self, queries: _Sightings, target: Points, *, truth: Points, rng: Any, engine: Engine) -> _Matches:
         check_matched(self.name, truth, target)
         seen = queries
         owner = owners_of(truth)
         alike = LookAlikes.of(target, self.delta)
         tracks = Tracks.of(truth, target)
         slot = tracks.trajectory
+        # The attacker knows the method: members of a group are published in one shape, at offsets that were drawn.
+        # Which of them is nearest to what was seen is therefore chance, and what looks alike is one answer, shared by
+        # its owners.
         values = share_values(alike.shape[slot], owner[slot])
         depth = np.minimum(np.array(self._levels), seen.count[:, None])
         tasks = [slice(i, i + _ATTACKS_PER_TASK) for i in range(0, len(seen.count), _ATTACKS_PER_TASK)]
@@ -126,9 +129,9 @@ class NoisySightings(OnPositions):
             direction=[attacks.success(by_direction, owner) for _, by_direction in picks],
             at_least=[attacks.at_least(one, owner, alike.shape) for both in picks for one in both],
         )
-        return _Found(attacks, success, members, groups=int(alike.group.max(initial=-1)) + 1)
+        return _Matches(attacks, success, members, groups=int(alike.group.max(initial=-1)) + 1)
 
-    def summarize(self, queries: _Sightings, matches: _Found) -> AttackResult:
+    def summarize(self, queries: _Sightings, matches: _Matches) -> AttackResult:
         attacks, success, members, groups = matches
         return AttackResult(
             name=self.name,
@@ -158,9 +161,11 @@ class NoisySightings(OnPositions):
         trajectory = np.repeat(with_rows, self.draws)
         count = np.minimum(self.sightings, length[trajectory])
         table = np.zeros((len(trajectory), int(count.max(initial=1))), np.int64)
+        # When somebody is seen is drawn without replacement; seeing a person twice at one time is one sighting.
         for i, (size, n) in enumerate(zip(count.tolist(), length[trajectory].tolist(), strict=True)):
             table[i, :size] = rng.choice(n, size, replace=False)
         rows = truth.offsets[trajectory][:, None] + table
+        # Uniform in a disc: the square root makes rings of equal width hold as many as their area.
         away = self.error * self.delta * np.sqrt(rng.random(rows.shape))
         angle = 2 * np.pi * rng.random(rows.shape)
         return _Sightings(
@@ -181,6 +186,8 @@ class NoisySightings(OnPositions):
         group = alike.group[seen.trajectory]
         size = np.bincount(alike.group[alike.group >= 0], minlength=1)
         in_small_group = (group >= 0) & (size[group] <= _LARGEST_GROUP)
+        # Being told the group is a stronger attacker than promised; it shows what the placement inside a group leaks,
+        # so it is only played where groups are small enough to compare all members.
         others = np.flatnonzero(~in_small_group & (nearest >= 0))
         untold = _Picks(attack=others, trajectory=nearest[others], probability=np.ones(len(others)))
         picks_by_group: list[tuple[_Picks, _Picks]] = [(untold, untold)]
@@ -268,7 +275,7 @@ class _Members:
     at_least: list[float | None]
 
 
-class _Found(NamedTuple):
+class _Matches(NamedTuple):
     """Whom the attacks are on, their success by what is nearest, per level, and by who knows the group."""
 
     attacks: _Attacks

@@ -82,8 +82,8 @@ class Attacked:
             # All known sets in one tree of roads: a set is a path, and sets that begin alike are searched once.
             tree = Tree.of(view[possible], road[possible], int(view.max()) + 1)
             victim = self.victim[np.searchsorted(self.truth.offsets, rows[possible, 0], side="right") - 1]
-            wanted, which = np.unique(tree.leaf * len(self.owner) + victim, return_inverse=True)
-            matches = engine.map(partial(self._matches, tree, views, wanted), self._tasks())
+            pairs, which = np.unique(tree.leaf * len(self.owner) + victim, return_inverse=True)
+            matches = engine.map(partial(self._matches, tree, views, pairs), self._tasks())
             people, trajectories, own = (np.sum(counts, axis=0) for counts in zip(*matches, strict=True))
             fitting.people[possible] = people[tree.leaf]
             fitting.rows[possible] = trajectories[tree.leaf]
@@ -121,17 +121,15 @@ class Attacked:
         cuts = begins[np.append(True, part[1:] != part[:-1])]
         return [slice(a, b) for a, b in zip(cuts.tolist(), [*cuts[1:].tolist(), len(self.owner)], strict=True)]
 
-    def _matches(
-        self, tree: Tree, views: tuple[Array, Array], wanted: Array, part: slice
-    ) -> tuple[Array, Array, Array]:
+    def _matches(self, tree: Tree, views: tuple[Array, Array], keys: Array, part: slice) -> tuple[Array, Array, Array]:
         """Return how many owners, and trajectories, of a part have each sequence of the tree.
 
-        And how many trajectories each pair of `wanted` has: the node of a sequence times the number of trajectories,
+        And how many trajectories each pair of `keys` has: the node of a sequence times the number of trajectories,
         plus an owner; ascending.  All trajectories of an owner are in one part.
         """
         people = np.zeros(tree.n_nodes, np.int64)
         rows = np.zeros(tree.n_nodes, np.int64)
-        own = np.zeros(len(wanted), np.int64)
+        own = np.zeros(len(keys), np.int64)
         n = len(self.owner)
         of_trajectory, at = take(views[0], self.slice_of[part])
         # A state is a sequence of the tree and a trajectory that has it up to a row: the earliest.
@@ -143,8 +141,8 @@ class Attacked:
             pairs, times = np.unique(node * n + self.owner[trajectory], return_counts=True)
             people += np.bincount(pairs // n, minlength=tree.n_nodes)
             rows += np.bincount(node, minlength=tree.n_nodes)
-            at = np.searchsorted(wanted, pairs)
-            hit = np.flatnonzero(wanted[np.minimum(at, len(wanted) - 1)] == pairs)
+            at = np.searchsorted(keys, pairs)
+            hit = np.flatnonzero(keys[np.minimum(at, len(keys) - 1)] == pairs)
             own[at[hit]] += times[hit]
         return people, rows, own
 

@@ -66,7 +66,7 @@ class PlaceClasses:
         pair[has_class] = number
         people = np.bincount(class_of_pair, minlength=n)
         secret_pair = np.repeat(pair, np.diff(keep_rows(target.offsets, secret)))
-        told, weight, told_offsets = _told(secret_pair, rank[node[secret]], class_of_pair, n, tree, above)
+        evidence, weight, told_offsets = _evidence(secret_pair, rank[node[secret]], class_of_pair, n, tree, above)
         # Each class once for each of its nodes.
         listed = np.unique(item * max(1, n) + trajectory_of_row(class_offsets))
         index_offsets = offsets_of(np.bincount(listed // max(1, n), minlength=len(tree)))
@@ -75,7 +75,7 @@ class PlaceClasses:
         return cls(
             rank,
             Preorder(above, tree.last[tree.order].astype(np.int64)),
-            StopClasses(item, class_offsets, people, told, weight, told_offsets, index, signs, index_offsets),
+            StopClasses(item, class_offsets, people, evidence, weight, told_offsets, index, signs, index_offsets),
         )
 
     @property
@@ -87,27 +87,29 @@ class PlaceClasses:
             lowest[higher] = self.tree.above[lowest[higher]]
         return lowest
 
-    def infer(self, places: Array, asked: Array, engine: Engine) -> Outcome:
+    def infer(self, places: Array, queries: Array, engine: Engine) -> Outcome:
         """Return what each attack finds; equal sequences are matched once, and asked for several places."""
         places = np.where(places >= 0, self._lowest[places], -1)
         known, which = np.unique(places, axis=0, return_inverse=True)
         which = which.reshape(-1)
         order = np.argsort(which, kind="stable")
-        order = order[asked[order] >= 0]
+        order = order[queries[order] >= 0]
         asked_offsets = offsets_of(np.bincount(which[order], minlength=len(known)))
         cuts = np.unique(np.linspace(0, len(known), _TASKS + 1).astype(np.int64))
-        work = partial(self._match, known, self.rank[asked[order]], asked_offsets)
+        work = partial(self._match, known, self.rank[queries[order]], asked_offsets)
         parts = engine.map(work, [slice(a, b) for a, b in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)])
-        people, largest, found = (np.concatenate(column) for column in zip(_NOTHING, *parts, strict=True))
+        people, largest, share = (np.concatenate(column) for column in zip(_NOTHING, *parts, strict=True))
         true = np.full(len(places), np.nan)
-        true[order] = found
+        true[order] = share
         return Outcome(people[which], _cut_off(largest)[which], _cut_off(true))
 
-    def _match(self, known: Array, asked: Array, asked_offsets: Array, part: slice) -> tuple[Array, Array, Array]:
+    def _match(self, known: Array, queries: Array, asked_offsets: Array, part: slice) -> tuple[Array, Array, Array]:
         places = known[part]
         own = asked_offsets[part.start : part.stop + 1]
         is_known = places >= 0
-        questions = Questions(places[is_known], offsets_of(is_known.sum(axis=1)), asked[own[0] : own[-1]], own - own[0])
+        questions = Questions(
+            places[is_known], offsets_of(is_known.sum(axis=1)), queries[own[0] : own[-1]], own - own[0]
+        )
         return match_places(questions, self.tree, self.classes)
 
 
@@ -154,7 +156,7 @@ def _classes(offsets: Array, item: Array, n_items: int) -> tuple[Array, Array]:
     return classes, nonempty[example]
 
 
-def _told(
+def _evidence(
     pair: Array, node: Array, class_of_pair: Array, n_classes: int, tree: Taxonomy, above: Array
 ) -> tuple[Array, Array, Array]:
     """Return by class the nodes of sensitive stops, and what each adds to the leaves below it, summed over people.

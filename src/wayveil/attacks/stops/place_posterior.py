@@ -138,6 +138,8 @@ class _Classes:
     @classmethod
     def among(cls, truth: Stops, target: Stops, node: Array, *, number: bool) -> _Classes:
         tree = truth.taxonomy
+        # What the attacker knows of a trip are its stops that are not sensitive, as published; trips that agree in
+        # these are one class, and with `number` also in how many stops are published.
         secret = tree.sensitive[node]
         length = np.diff(target.offsets)
         label = _alike(keep_rows(target.offsets, ~secret), node[~secret], length if number else np.zeros_like(length))
@@ -170,6 +172,7 @@ class _Classes:
         label = self.label[inside]
         owner = self.owner[inside]
         trips = np.bincount(label, minlength=n)
+        # Class and owner packed into one number: its runs are the trips of one person in one class.
         pair, owned = np.unique(label * (int(owner.max()) + 1) + owner, return_counts=True)
         people = np.bincount(pair // (int(owner.max()) + 1), minlength=n)
         most = np.zeros(n)
@@ -210,8 +213,11 @@ class _Classes:
         who = unit[self.trip]
         if not len(who):
             return np.zeros(len(size))
+        # The prior of the attacker: places that are published exactly somewhere show how popular they are.
         shown = np.bincount(self.node, minlength=len(tree)) * tree.is_leaf
         leaf, weight, first = _weights(tree, shown.astype(float), np.unique(self.node))
+        # Every published sensitive stop is spread over the leaves below its node, with their weights: one row per stop
+        # and leaf.
         many = first[self.node, 1] - first[self.node, 0]
         at = np.repeat(first[self.node, 0] - np.cumsum(many) + many, many) + np.arange(int(many.sum()))
         row = np.repeat(np.arange(len(who)), many)
@@ -222,6 +228,7 @@ class _Classes:
             log_chance_elsewhere = np.bincount(
                 which, weights=np.log1p(-np.minimum(weight[at], 1.0)), minlength=len(pairs)
             )
+        # 1 - exp(sum of logs), in a form that stays exact for small probabilities.
         chance_here = -np.expm1(log_chance_elsewhere)
         return _largest(pairs // span, chance_here, len(tree), size)
 
@@ -267,7 +274,7 @@ def _largest(place: Array, chance_here: Array, n_nodes: int, size: Array) -> Arr
     """Return the largest mean of each class; `place` is class * n_nodes + leaf, ascending."""
     largest = np.zeros(len(size))
     if len(place):
-        held, which = np.unique(place, return_inverse=True)
-        share = np.bincount(which, weights=chance_here) / size[held // n_nodes]
-        np.maximum.at(largest, held // n_nodes, share)
+        places, which = np.unique(place, return_inverse=True)
+        share = np.bincount(which, weights=chance_here) / size[places // n_nodes]
+        np.maximum.at(largest, places // n_nodes, share)
     return largest

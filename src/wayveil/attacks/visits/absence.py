@@ -89,6 +89,9 @@ class Absence(OnVisits):
         self, truth: Visits, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator
     ) -> AbsenceQueries:
         values = {attribute: tuple(listed) for attribute, listed in sensitive.items()}
+        # The attacker knows visits that fit nothing, and reasons: why were they left out? Where suppression follows
+        # sensitive values, absence tells them. One visit, and as many as may be known, are the two extremes of what is
+        # known.
         people = Victims.draw(truth, self.victims, rng)
         carries = _carried(truth, values)
         location, names = used_names(people.location, truth.locations)
@@ -96,6 +99,7 @@ class Absence(OnVisits):
         width = max(sets.visits.shape[1] for sets in parts)
         visits = [np.pad(s.visits, ((0, 0), (0, width - s.visits.shape[1])), constant_values=-1) for s in parts]
         sets = np.concatenate(visits)
+        # The first visit of a set tells in which trajectory it lies, as sets never cross trajectories.
         trajectory = np.searchsorted(people.offsets, sets[:, 0], side="right") - 1
         person = np.concatenate([part.person for part in parts])
         several = np.concatenate([np.full(len(part.person), i) for i, part in enumerate(parts)])
@@ -103,6 +107,7 @@ class Absence(OnVisits):
         with_rows = np.flatnonzero(np.diff(truth.offsets))
         owner = truth.owner[with_rows] if truth.owners == "given" else with_rows
         own = np.unique(owner, return_inverse=True)[1]
+        # Base rates the same two ways as posteriors: a person counts 1 in all, or every trajectory counts 1.
         share = 1 / np.bincount(own)[own] if len(own) else np.zeros(0)
         return AbsenceQueries(
             sets=SetQueries(
@@ -162,6 +167,8 @@ class Absence(OnVisits):
         """Return, for each set that fits nothing, the share of those who truly have it with each value; 0 elsewhere."""
         sets = queries.sets
         lists = Target.of(truth, sets.values, sets, sets.names)
+        # A stronger attacker also knows the population: who truly has these visits. This one needs the truth and is
+        # measured, not promised.
         left = np.flatnonzero(absent)
         known = _as_sets(sets)
         known = replace(known, visits=known.visits[left], person=known.person[left], weight=known.weight[left])
@@ -189,6 +196,8 @@ class Absence(OnVisits):
         }
         if base.size:
             # The value, and the way to count, that is furthest above what is allowed; then above its share among all.
+            # What counts is not how probable a value is but by how much more than everybody knows anyway: a value that
+            # most have is no secret.
             excess = np.where(np.isnan(posterior), -np.inf, posterior - allowed)
             lift = np.where(np.isnan(posterior), -np.inf, posterior - base)
             worst = np.lexsort((base.ravel(), lift.ravel(), excess.ravel()))[-1]
@@ -196,6 +205,8 @@ class Absence(OnVisits):
             measured["posterior_aggregate"] = None if np.isnan(known) else known
             measured["base_rate"] = float(base.ravel()[worst])
             if not np.isnan(known):
+                # Among few people who were drawn, a posterior can be high by luck. An excess is only told where luck is
+                # ruled out to one in a million, as it can stop a publication.
                 chance = queries.chance(absent) if sets.sampled else 0.0
                 above = float((excess - chance).max())
                 measured["posterior_excess"] = above if above > _ROUNDING else 0.0
@@ -326,8 +337,8 @@ def _carried(truth: Visits, values: Mapping[str, Sequence[str]]) -> Array:
     for attribute, listed in values.items():
         coded = truth.attributes.get(attribute)
         for value in listed:
-            wanted = np.array([*(label == value for label in coded.labels), False]) if coded else np.zeros(1, bool)
-            columns.append(wanted[coded.codes] if coded else np.zeros(len(truth), bool))
+            is_value = np.array([*(label == value for label in coded.labels), False]) if coded else np.zeros(1, bool)
+            columns.append(is_value[coded.codes] if coded else np.zeros(len(truth), bool))
     return np.stack(columns, axis=1).astype(np.float64) if columns else np.zeros((len(truth), 0))
 
 

@@ -61,6 +61,7 @@ class Victims:
         with_rows = with_rows[np.argsort(owner, kind="stable")]
         people, counts = np.unique(owner, return_counts=True)
         first = offsets_of(counts)
+        # Victims are drawn among people, not among trajectories: who travels often is not more often a victim.
         sampled = len(counts) > most
         if sampled:
             chosen = np.sort(rng.choice(len(counts), most, replace=False))
@@ -80,6 +81,8 @@ class Victims:
 
     def blocks(self, m: int, *, draws: int) -> list[Victims]:
         """Return the same people in blocks, so that all sets of up to `m` visits of one block fit in memory."""
+        # The largest person decides how many fit a block, so that one commuter with hundreds of visits does not exhaust
+        # memory.
         person, length, _ = _trajectories(self)
         tried = np.bincount(person, _each(_sets_up_to, length, np.full(len(length), m)), len(self)).max(initial=1)
         visits = max(draws, min(int(tried), MOST_SETS)) * min(m, self.longest)
@@ -113,12 +116,15 @@ class KnownSets:
         person, length, per_person = _trajectories(victims)
         size = np.minimum(m, length)
         count = _each(_sets_of, length, size)
+        # Exact where it can be: with few people and few sets, all are tried and the mean is the true one; only
+        # otherwise sets are drawn.
         many = np.full(len(victims), not all_sets) | (np.bincount(person, count, len(victims)) > MOST_SETS)
         every = np.flatnonzero(~many[person])
         parts = _every_set(victims.offsets[every], length[every], size[every], size[every])
         # Drawing takes a trajectory first, then visits in it: trying all must weigh trajectories alike, too.
         sets = [(every[i], visits, np.full(len(i), 1 / visits_of)) for i, visits, visits_of in parts]
         of = np.repeat(np.flatnonzero(many), draws)
+        # A trajectory of the person first, then visits inside it, as the attacker's knowledge lies in one trajectory.
         of = victims.first[of] + rng.integers(per_person[of])
         sets.append((of, _shifted(draw_sets(length[of], size[of], rng), victims.offsets[of]), np.ones(len(of))))
         uncertain = many & ((per_person > 1) | (length[victims.first[:-1]] > m))
@@ -132,6 +138,9 @@ class KnownSets:
         """
         person, length, per_person = _trajectories(victims)
         size = np.minimum(m, length)
+        # The worst set of a person: more visits single out better, but the number of sets explodes. So all small sets
+        # are tried, as deep as the room allows, and what room is left goes to random larger ones: the largest risk
+        # found is a lower bound then, and `sampled` says so.
         room = np.maximum(1, most // per_person)[person]
         depth = _each(_deepest, length, size, room)
         parts = _every_set(victims.offsets[:-1], length, np.ones_like(depth), depth)
@@ -173,11 +182,14 @@ class Target:
         names: tuple[str, ...],
     ) -> Target:
         """Return the lists; places are matched by name (`names` are those of the victims), times exactly."""
+        # Codes of two files mean nothing to each other; places are matched by name. One that the attacked data do not
+        # have gets a code that nothing has.
         code = {name: i for i, name in enumerate(target.locations)}
         recode = np.array([code.get(name, len(code)) for name in names], np.int64)
         location = np.concatenate([target.location, recode[victims.location]])
         codes, n = doublet_codes(location, np.concatenate([target.t, victims.t]))
         owner = target.owner.astype(np.int64) if target.owners == "given" else np.arange(len(target))
+        # With owners side by side, distinct people are counted by runs when lists are merged.
         order = np.argsort(owner, kind="stable")
         starts, slots = inverted_lists(target.offsets.astype(np.int64), codes[: target.n_visits].copy(), order, n)
         columns = []
@@ -203,6 +215,8 @@ class Target:
     def match(self, sets: KnownSets, victim: Array, engine: Engine) -> Fitting:
         """Return who fits each set; ``victim[i]`` is the owner code of person i."""
         distinct, where = np.unique(self.codes, return_inverse=True)
+        # Merging begins with the shortest list, so that the cost of a set is about the support of its rarest visit; and
+        # sets that share their first visits reuse the merged prefix.
         order = np.argsort(self.lists.starts[distinct + 1] - self.lists.starts[distinct], kind="stable")
         rank = np.empty(len(distinct) + 1, np.int64)
         rank[order], rank[-1] = np.arange(len(distinct)), len(distinct)
@@ -288,6 +302,8 @@ class Risk:
         The attacker picks one of the people who fit, or one of the trajectories, whichever is right more often.
         """
         owners = fitting.people
+        # Counted both ways: one of the people who fit, or one of the trajectories that fit, of which the victim may own
+        # many.
         one = np.maximum(_ratio(np.ones_like(owners), owners), _ratio(fitting.own, fitting.trajectories))
         share = np.maximum(_ratio(fitting.people_with, owners), _ratio(fitting.trajectories_with, fitting.trajectories))
         identity = _peak(one, sets.person, people)
@@ -323,6 +339,8 @@ def draw_sets(length: Array, size: Array, rng: np.random.Generator) -> Array:
     """
     width = int(size.max(initial=1))
     table = np.full((len(size), width), -1, np.int64)
+    # Floyd (1987): round i draws from one position more than the round before; a position that was drawn already is
+    # replaced by the new last one, which keeps all sets equally likely without a retry.
     for i in range(width):
         now = np.flatnonzero(size > i)
         last = (length - size)[now] + i

@@ -200,9 +200,9 @@ class Everybody:
         """Return for each set whether the victim has the first, the first two, ... of its points."""
         if not self.same:
             return None
-        wanted = codes.known[known.table] * self.people + known.owner[known.person][:, None]
-        at = np.searchsorted(pairs, wanted)
-        has = np.append(pairs, -1)[at] == wanted
+        keys = codes.known[known.table] * self.people + known.owner[known.person][:, None]
+        at = np.searchsorted(pairs, keys)
+        has = np.append(pairs, -1)[at] == keys
         hits: Array = np.logical_and.accumulate(has | (known.table < 0), axis=1)
         return hits
 

@@ -118,11 +118,15 @@ class KnownVisits(OnVisits):
         _check_times(queries, target)
         if isinstance(queries, SetQueries):
             return _count(queries, target, engine)
+        # The data are turned around once: for every visit the trajectories that have it. A set of visits fits those
+        # that are in all of its lists.
         attacked = Target.of(target, queries.values, queries.victims, queries.locations)
         parts = []
         sampled = queries.victims.sampled
         for block, sets in queries.blocks():
             fitting = attacked.match(sets, block.owner, engine)
+            # Where it is not known which trajectories are the victim's, the attacker is given the benefit: the person
+            # with most of what fits is taken for the victim.
             if truth is None or not _same_owners(truth, target):
                 fitting = replace(fitting, own=fitting.most)
             parts.append(Risk.of(sets, fitting, len(block), worst=queries.worst))
@@ -243,6 +247,8 @@ def _count(queries: SetQueries, target: Visits, engine: Engine) -> Mapping[str, 
     sets = _as_sets(queries)
     fitting = attacked.match(sets, queries.owner, engine)
     values = range(attacked.lists.n_values)
+    # Blocks are added up before the best value is chosen, because the value that most have here may not be the one that
+    # most have over all blocks. So each value is counted by itself.
     valued = [attacked.with_value(value).match(sets, queries.owner, engine) for value in values]
     # Where nobody said who owns what, the one trajectory that is taken for the victim's is counted in the end.
     given = target.owners == "given"
@@ -250,8 +256,8 @@ def _count(queries: SetQueries, target: Visits, engine: Engine) -> Mapping[str, 
         "owners": fitting.people,
         "trajectories": fitting.trajectories,
         "own": fitting.own if given else np.zeros_like(fitting.own),
-        "with_value": tuple(found.people_with for found in valued),
-        "with_value_trajectories": tuple(found.trajectories_with for found in valued),
+        "with_value": tuple(count.people_with for count in valued),
+        "with_value_trajectories": tuple(count.trajectories_with for count in valued),
     }
 
 
@@ -259,6 +265,7 @@ def _risk(queries: SetQueries, counts: Mapping[str, Any], *, worst: bool) -> Ris
     """Return the risk that the counts of all pieces give."""
     people = counts["owners"]
     none = np.zeros_like(people)
+    # Whoever fits has at least one trajectory that does.
     own = np.maximum(counts["own"], np.minimum(people, 1))
     fitting = Fitting(
         people=people,

@@ -27,6 +27,7 @@ from wayveil.io.intake.dialect import SEPARATORS, Dialect
 from wayveil.io.intake.table_view import TableView
 from wayveil.io.intake.text_files import PACKED, plain_text
 from wayveil.io.intake.time_columns import TimeGuess, find_times
+from wayveil.io.intake.xml_records import convert_xml, holds_xml
 from wayveil.io.tabular.table import ROW_NUMBER
 from wayveil.pipeline.plain_input import find_dialect, gather_input, is_text, list_input
 from wayveil.recipe.recipe import InputSpec
@@ -74,7 +75,7 @@ def _read_table(spec: InputSpec, path: Path, shown: str, folder: Path) -> FileFr
         raise InputError(
             f"{shown}: this is neither text nor a format that is known; write the table as CSV or Parquet."
         )
-    if path.is_file() and (has_format(path, "csv") or not known):
+    if path.is_file() and (has_format(path, "csv") or not known) and not holds_xml(path):
         dialect, _ = find_dialect(path, spec.dialect, shown)
         names = () if spec.dialect is None else spec.dialect.names
         with plain_text(path, dialect, folder) as text:
@@ -93,6 +94,9 @@ def _read_table(spec: InputSpec, path: Path, shown: str, folder: Path) -> FileFr
     elif path.is_file() and holds_records(path):
         words = "JSON with a list of objects"
         path = convert_json(path, folder, shown=shown)
+    elif path.is_file() and holds_xml(path):
+        words = "XML with elements as rows"
+        path = convert_xml(path, folder, shown=shown)
     elif plugin is not None:
         words = f"{plugin.title}, read by a plug-in"
         path = read_converted(plugin, path, folder, shown=shown)
@@ -129,7 +133,7 @@ def _with_lines(file: FileFrame, spec: InputSpec) -> FileFrame:
     if column is None:
         return file
     some = file.frame.head(_LINES)
-    view = TableView(some.drop(column), said={})
+    view = TableView(some.drop(column), roles={})
     times = find_times(view)
     time = times.get("") or times.get("start")
     if time is None or not time.dated:

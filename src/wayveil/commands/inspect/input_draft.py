@@ -48,6 +48,8 @@ class InputDraft:
         What the file itself says.
     shown : str
         How the user calls the file.
+    notes : tuple of str
+        What was taken from what lies beside the file.
 
     Attributes
     ----------
@@ -57,28 +59,52 @@ class InputDraft:
         What was taken to be so.
     """
 
-    def __init__(self, profile: Profile, spec: InputSpec, file: FileFrame, shown: str) -> None:
+    def __init__(
+        self, profile: Profile, spec: InputSpec, file: FileFrame, shown: str, notes: tuple[str, ...] = ()
+    ) -> None:
         self.profile = profile
         self.spec = spec
         self.file = file
         self.dialect = file.dialect
         self.shown = shown
-        self.guesses = list(profile.guesses)
+        self.guesses = [*notes, *profile.guesses]
         self.questions: list[Question] = []
         self.content: dict[str, Any] = {"path": str(spec.path)}
-        self._ask_hints()
-        self.refusal = "" if self.questions else self._refusal()
+        self.refusal = self._other_kind()
+        if not self.refusal:
+            self._ask_hints()
+            self.refusal = "" if self.questions else self._refusal()
         if not self.refusal and not self.questions:
             self._describe_input()
             self.refusal = self._few_people(self.n_people) if not self.questions else ""
+
+    def _other_kind(self) -> str:
+        """Return what to do with a table of a kind for which no recipe is written: boxes, routes, stops."""
+        names = set(self._names())
+        if {"seq", "t_min", "t_max"} <= names:
+            return (
+                f"{self.shown}: this is a published table of boxes, of which no method makes another publication; "
+                "wayveil verify, risk and utility take the whole published folder."
+            )
+        if {"traj_id", "seq", "road"} <= names:
+            return (
+                f"{self.shown}: this is a table of routes on a road network, which inspect has no recipe for: wayveil "
+                "publish icba FILE --network ROADS --out DIR takes it as it is."
+            )
+        if {"traj_id", "seq", "place"} <= names and not self.profile.times:
+            return (
+                f"{self.shown}: this is a table of stops in their order, which inspect has no recipe for: wayveil "
+                "publish cast FILE --taxonomy TREE --out DIR takes it as it is."
+            )
+        return ""
 
     def _ask_hints(self) -> None:
         """Ask which column says when or where, where no name says it and something could."""
         hints = self.profile.hints
         if self.profile.layout != "unknown" or len(hints) != 1:
             return  # of a table that says neither when nor where nothing is to be asked
-        for what, found in hints.items():
-            answers = tuple(_hint_answer(hint) for hint in found)
+        for what, candidates in hints.items():
+            answers = tuple(_hint_answer(hint) for hint in candidates)
             text = f"Which column says {what} somebody was? No name says it for certain."
             if answers:
                 self.questions.append(Question(text=text, answers=answers))
@@ -92,9 +118,11 @@ class InputDraft:
                 "It can be given with --places."
             )
         if seen.layout == "unknown":
-            lacking = " and ".join(word for word, there in (("when", seen.times), ("where", seen.where)) if not there)
+            lacking = " and ".join(
+                word for word, columns in (("when", seen.times), ("where", seen.where)) if not columns
+            )
             reason = f" {' '.join(seen.problems)}" if seen.problems else ""
-            likely = [found[0].why for found in seen.hints.values() if found]
+            likely = [hints[0].why for hints in seen.hints.values() if hints]
             reason += f" The likeliest: {'; '.join(likely)}." if likely else ""
             return (
                 f"{self.shown}: no column says {lacking or 'where'} somebody was, so there is no movement to publish; "
@@ -208,8 +236,8 @@ class InputDraft:
         if self.profile.degrees is not False:
             wrong.append("positions_at_zero")
         bad = sum(time.bad for time in self.profile.times) + sum(facts.get(name, 0) for name in wrong)
-        if self.content["kind"] != "trips":
-            bad += facts.get("rows_without_place", 0)
+        if self.content["kind"] != "trips":  # a trip may lack an end, and stays
+            bad += facts.get("rows_without_place", 0) + sum(time.empty for time in self.profile.times)
         missing_who = [name for name in (who, group) if name in self._names() and self.profile.column(name).missing]
         if bad or missing_who or self.spec.bad_rows == "drop":
             self.content["bad_rows"] = "drop"

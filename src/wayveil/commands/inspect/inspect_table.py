@@ -18,6 +18,7 @@ from wayveil.commands.table_files import check_file, write_file
 from wayveil.engines import scratch_folder
 from wayveil.errors import InputError
 from wayveil.io.intake.profile import profile_table
+from wayveil.pipeline.folder.published_input import with_manifest
 from wayveil.pipeline.plain_input import name_input, place_input
 from wayveil.recipe.recipe import InputSpec, make_input
 
@@ -33,21 +34,22 @@ def inspect_file(spec: InputSpec, *, values: bool = False) -> Inspection:
         If the file cannot be read at all.
     """
     shown = name_input(spec.path)
+    said, notes = with_manifest(spec)
     with scratch_folder() as folder:
-        file = read_frame(spec, place_input(spec.path), shown, folder)
-        return _inspect(file, spec, shown, values=values)
+        file = read_frame(said, place_input(said.path), shown, folder)
+        return _inspect(file, said, shown, values=values, notes=notes)
 
 
-def inspect_frame(frame: pl.DataFrame, *, values: bool = False, **said: Any) -> Inspection:
+def inspect_frame(frame: pl.DataFrame, *, values: bool = False, **options: Any) -> Inspection:
     """Look at a table in memory; its recipe has a path to fill in."""
-    spec = InputSpec(path=Path("table.parquet"), **said)
+    spec = InputSpec(path=Path("table.parquet"), **options)
     return _inspect(FileFrame(frame=frame, words="a table in memory"), spec, "table", values=values)
 
 
-def _inspect(file: FileFrame, spec: InputSpec, shown: str, *, values: bool) -> Inspection:
+def _inspect(file: FileFrame, spec: InputSpec, shown: str, *, values: bool, notes: tuple[str, ...] = ()) -> Inspection:
     frame = file.frame
-    profile = profile_table(frame, geometry=file.geometry, said=_said(spec, frame.columns))
-    draft = InputDraft(profile, spec, file, shown)
+    profile = profile_table(frame, geometry=file.geometry, said=_named_columns(spec, frame.columns))
+    draft = InputDraft(profile, spec, file, shown, notes)
     content: Mapping[str, Any] | None = None
     candidates: tuple[Candidate, ...] = ()
     if not draft.questions and not draft.refusal:
@@ -66,33 +68,33 @@ def _inspect(file: FileFrame, spec: InputSpec, shown: str, *, values: bool) -> I
     )
 
 
-def _said(spec: InputSpec, names: list[str]) -> dict[str, str]:
+def _named_columns(spec: InputSpec, names: list[str]) -> dict[str, str]:
     """Return the columns that somebody named, as far as they are there; InputError where one is not."""
-    said = {ours: name for ours, name in spec.columns.items() if name in names}
+    columns = {ours: name for ours, name in spec.columns.items() if name in names}
     missing = sorted(name for name in spec.columns.values() if name not in names and "[" not in name)
     if missing:
         raise InputError(f"{name_input(spec.path)}: --columns names a column that is not there: {', '.join(missing)}.")
     position = spec.positions.get("point")
     if position is not None and position.order is not None:
-        said["order"] = position.order
+        columns["order"] = position.order
     if position is not None and position.format is not None:
-        said["form"] = position.format
+        columns["form"] = position.format
     times = spec.times.get("t")
     if times is not None and times.columns[0] in names:
-        said["t"] = times.columns[0]
-    return said
+        columns["t"] = times.columns[0]
+    return columns
 
 
 def answer_question(spec: InputSpec, answer: Answer) -> InputSpec:
     """Return an input with an answer in it."""
-    said = spec.model_dump(exclude_defaults=True)
+    answers = spec.model_dump(exclude_defaults=True)
     changes = {**answer.changes}
     if "columns" in changes:
         changes["columns"] = {**spec.columns, **changes["columns"]}
     if "positions" in changes:
-        known = said.get("positions", {}).get("point", {})
+        known = answers.get("positions", {}).get("point", {})
         changes["positions"] = {"point": {**known, **changes["positions"]["point"]}}
-    return make_input({**said, **changes})
+    return make_input({**answers, **changes})
 
 
 def choose_settings(seen: Inspection, progress: Callable[[str], None] = lambda line: None) -> Inspection:

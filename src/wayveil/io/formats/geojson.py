@@ -162,9 +162,9 @@ class _Collected:
         self.lon.extend(x for x, _ in numbers)
         self.lat.extend(y for _, y in numbers)
         self.lengths.append(len(numbers))
-        said = [system_of(self.shown, owner) for owner in (around, feature, geometry) if owner and "crs" in owner]
-        self.systems.update(said)
-        self.unsaid |= not said
+        systems = [system_of(self.shown, owner) for owner in (around, feature, geometry) if owner and "crs" in owner]
+        self.systems.update(systems)
+        self.unsaid |= not systems
         self._keep(properties, number, feature.get("id"))
 
     def _keep(self, properties: dict[str, Any], number: int, given_id: Any) -> None:

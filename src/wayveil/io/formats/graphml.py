@@ -147,12 +147,12 @@ def _local(element: ElementTree.Element) -> str:
 
 
 def _data(element: ElementTree.Element, keys: Mapping[str, str]) -> dict[str, str]:
-    said = {}
+    values = {}
     for child in element:
         if _local(child) == "data":
             key = child.get("key", "")
-            said[keys.get(key, key).lower()] = (child.text or "").strip()
-    return said
+            values[keys.get(key, key).lower()] = (child.text or "").strip()
+    return values
 
 
 def _names(graph: _Graph) -> list[str]:

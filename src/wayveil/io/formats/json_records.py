@@ -63,11 +63,7 @@ def convert_json(path: Path, folder: Path, *, shown: str) -> Path:
         If the file is no JSON, or no list in it holds objects.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
-        if path.name.lower().endswith(_BY_LINE):
-            records = [_parse(line) for line in text.splitlines() if line.strip()]
-        else:
-            records = _parse(text)
+        records = _parse_text(path.read_text(encoding="utf-8-sig"), by_line=path.name.lower().endswith(_BY_LINE))
     except (ValueError, RecursionError):
         raise InputError(f"{shown}: the JSON is damaged or cut short; write or copy the file again.") from None
     except OSError as error:
@@ -81,6 +77,17 @@ def convert_json(path: Path, folder: Path, *, shown: str) -> Path:
     target = folder / "records.parquet"
     frame.write_parquet(target)
     return target
+
+
+def _parse_text(text: str, *, by_line: bool) -> Any:
+    """Return a document, or a list of one object per line, which files called .json may also have."""
+    if not by_line:
+        try:
+            return _parse(text)
+        except ValueError:
+            if "\n" not in text.strip():
+                raise
+    return [_parse(line) for line in text.split("\n") if line.strip()]
 
 
 def _parse(text: str) -> Any:
@@ -113,15 +120,15 @@ def _top_level(text: str) -> Iterator[tuple[str, Any]]:
         at += 1
 
 
-def _find_rows(found: Any, depth: int = 0) -> list[Mapping[str, Any]]:
+def _find_rows(node: Any, depth: int = 0) -> list[Mapping[str, Any]]:
     """Return the longest list of objects in a document."""
-    if isinstance(found, list):
-        objects: list[Mapping[str, Any]] = [one for one in found if isinstance(one, dict)]
+    if isinstance(node, list):
+        objects: list[Mapping[str, Any]] = [one for one in node if isinstance(one, dict)]
         if objects:
             return objects
-        inner: list[Any] = found[:10]
+        inner: list[Any] = node[:10]
     else:
-        inner = list(found.values()) if isinstance(found, dict) else []
+        inner = list(node.values()) if isinstance(node, dict) else []
     if depth == _DEPTH:
         return []
     return max((_find_rows(one, depth + 1) for one in inner), key=len, default=[])

@@ -139,9 +139,9 @@ def _restrictions(osmium: Any, path: str) -> list[_Restriction]:
     return restrictions
 
 
-def node_places(osmium: Any, path: str, wanted: list[int]) -> dict[int, tuple[float, float]]:
+def node_places(osmium: Any, path: str, ids: list[int]) -> dict[int, tuple[float, float]]:
     """Return longitude and latitude of these nodes, as far as the extract has them."""
-    reader = osmium.FileProcessor(path, osmium.osm.NODE).with_filter(osmium.filter.IdFilter(wanted))
+    reader = osmium.FileProcessor(path, osmium.osm.NODE).with_filter(osmium.filter.IdFilter(ids))
     return {node.id: (node.location.lon, node.location.lat) for node in reader if node.location.valid()}
 
 
@@ -203,11 +203,11 @@ def _banned_turns(network: RoadNetwork, way_of: list[int], restrictions: list[_R
     """
     arriving: dict[str, list[int]] = {}
     leaving: dict[str, list[int]] = {}
-    wanted = {str(one.node) for one in restrictions}
+    nodes = {str(one.node) for one in restrictions}
     for road, (a, b) in enumerate(zip(network.from_node.tolist(), network.to_node.tolist(), strict=True)):
-        if network.nodes[a] in wanted:
+        if network.nodes[a] in nodes:
             leaving.setdefault(network.nodes[a], []).append(road)
-        if network.nodes[b] in wanted:
+        if network.nodes[b] in nodes:
             arriving.setdefault(network.nodes[b], []).append(road)
 
     def turns_off(source: int, road: int) -> bool:

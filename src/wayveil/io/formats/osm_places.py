@@ -28,15 +28,15 @@ def places_of_osm(path: str) -> tuple[Table, list[Shape]]:
     kinds: list[str] = []
     drawn: list[Shape] = []
     with open_osm(path, "give the places as a table") as osmium:
-        wanted = osmium.filter.KeyFilter(*_KEYS, *_STATIONS)
-        for node in osmium.FileProcessor(path, osmium.osm.NODE).with_filter(wanted):
+        tags = osmium.filter.KeyFilter(*_KEYS, *_STATIONS)
+        for node in osmium.FileProcessor(path, osmium.osm.NODE).with_filter(tags):
             kind = kind_of_tags({tag.k: tag.v for tag in node.tags})
             if kind and node.location.valid():
                 names.append(f"{kind}/n{node.id}")
                 kinds.append(kind)
                 drawn.append(((node.location.lon, node.location.lat), []))
         ways: list[tuple[str, int, list[int]]] = []
-        for way in osmium.FileProcessor(path, osmium.osm.WAY).with_filter(wanted):
+        for way in osmium.FileProcessor(path, osmium.osm.WAY).with_filter(tags):
             kind = kind_of_tags({tag.k: tag.v for tag in way.tags})
             corners = [node.ref for node in way.nodes]
             if kind and len(corners) > 3 and corners[0] == corners[-1]:

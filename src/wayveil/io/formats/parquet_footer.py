@@ -77,26 +77,26 @@ def unpacked_bytes(file: Path) -> int | None:
         if min(stored, default=0) < 0 or sum(stored) > file.stat().st_size or rows < 0:
             return None
         with file.open("rb") as stream:
-            held = sum(_unpacked_chunk(stream, chunk) for chunk in chunks)
+            total = sum(_unpacked_chunk(stream, chunk) for chunk in chunks)
     except _GARBLED:
         return None
-    return max(held, _CELL_BYTES * rows * columns)
+    return max(total, _CELL_BYTES * rows * columns)
 
 
 def _unpacked_chunk(file: io.BufferedReader, chunk: dict[int, Any]) -> int:
     file.seek(min(int(chunk[_DATA_AT]), int(chunk.get(_DICTIONARY_AT, chunk[_DATA_AT]))))
     content = file.read(int(chunk[_STORED]))
     pages = io.BytesIO(content)
-    held = 0
+    total = 0
     while pages.tell() < len(content):
         head = _struct(pages)
         more = [int(head[_PAGE_UNPACKED]), int(head[_PAGE_STORED])]
         more += [int(head[kind][_PAGE_VALUES]) for kind in _PAGE_HEADS if kind in head]
         if min(more) < 0:
             raise ValueError("a negative size")
-        held += more[0] + _CELL_BYTES * sum(more[2:])
+        total += more[0] + _CELL_BYTES * sum(more[2:])
         pages.seek(more[1], os.SEEK_CUR)
-    return held
+    return total
 
 
 def longest_group(file: Path, names: Sequence[str]) -> int:
@@ -107,9 +107,9 @@ def longest_group(file: Path, names: Sequence[str]) -> int:
     try:
         groups = _footer(file)[_ROW_GROUPS]
         chunks = [[chunk[_CHUNK_FACTS] for chunk in group[_COLUMNS]] for group in groups]
-        wanted = {name.encode() for name in names}
+        columns = {name.encode() for name in names}
         return max(
-            (sum(_bytes_of(chunk) for chunk in group if chunk[_PATH][0] in wanted) for group in chunks), default=0
+            (sum(_bytes_of(chunk) for chunk in group if chunk[_PATH][0] in columns) for group in chunks), default=0
         )
     except _GARBLED:
         return file.stat().st_size

@@ -80,11 +80,11 @@ def _parse(names: Sequence[str], bodies: Sequence[bytes]) -> Iterator[pl.DataFra
             f"{names[file[short[0]]]}: {count(same, 'line')} {'has' if same == 1 else 'have'} fewer than seven fields, "
             f"first line {line[short[0]]:,}; a point is lat,lon,0,altitude,days,date,time."
         )
-    kept = frame.select("part", "t", "lon", "lat", pl.Series("line", line)).filter(pl.Series(~blank))
+    points = frame.select("part", "t", "lon", "lat", pl.Series("line", line)).filter(pl.Series(~blank))
     heights = np.bincount(file[~blank], minlength=len(lines)).tolist()
     start = 0
     for height in heights:
-        yield kept.slice(start, height)
+        yield points.slice(start, height)
         start += height
 
 

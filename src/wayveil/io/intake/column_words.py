@@ -38,11 +38,11 @@ _TEXTS = {
         spot locationid placeid venueid stopid haltestelle ort standort estacion lugar arret lieu terminal dock stops
         reader room ward door scanner antennaid cellid bssid lac geohash h3 taz tract area district neighborhood
         neighbourhood region suburb checkpoint tramo gateway stn statn sta bahnhof gare estacao stazione fermata halte
-        cellule celda zelle antenne antena ap apname accesspoint detector hotspot parada paragem
+        cellule celda zelle antenne antena ap apname accesspoint detector hotspot parada paragem emplacement
     """,
     "trajectory": """
-        traj trajectory tid trip track journey ride tour voyage trajid tripid trajectoryid rideid trackid order orderid
-        session activity fahrt viaje trajet viaggio viagem
+        traj trj trajectory tid trip track journey ride tour voyage trajid trjid tripid trajectoryid rideid trackid
+        order orderid session activity fahrt viaje trajet viaggio viagem
     """,
     "order": "seq sequence index fid step rank",
     "offset": "timezoneoffset tzoffset utcoffset gmtoffset offsetminutes timezoneoffsetminutes",
@@ -55,17 +55,17 @@ _NAME_PARTS = {
     "start": """
         start started begin from origin orig pickup pick pu source o s in entry enter entered ent departure depart
         departed board boarding boarded tapin checkin origen retiro salida inicio abfahrt partenza von unlock rental
-        checkout strt einstieg entree entrada entrata ingresso origem partida
+        checkout strt einstieg entree entrada entrata ingresso origem partida ausleihe ausleih entleihe entleih
     """,
     "end": """
         end ended to destination dest dropoff drop do finish target stop e d out exit exited ex arrival arrive arrived
         alight alighting alighted tapout destino arribo llegada fin ankunft arrivee arrivo nach lock return returned
-        ausstieg sortie uscita chegada
+        ausstieg sortie uscita chegada ziel ruckgabe rueckgabe
     """,
     "unsure side": "in out rental return checkin checkout lock unlock departure arrival enter ent ex drop pick",
     "says nothing": """
         id ids name code number no nr num key at of trip tpep lpep up off the ms tap check local utc gps census
-        community council ciclo centroid logical hhmm unix numero nom nummer seconds
+        community council ciclo centroid logical hhmm unix numero nom nummer seconds raw ping pk detail details
     """,
     "says something else": """
         type headsign kind class category mode count sequence zip accuracy speed seq duration distance status fare
@@ -115,8 +115,8 @@ def column_meaning(name: str) -> Meaning | None:
         if pattern.search(name):
             return Meaning(role=role, word=role)
     if not any(sign.isascii() and sign.isalpha() for sign in name):
-        found = find_script_words(name)
-        return None if found is None else Meaning(role=found[0], side=found[1], word=found[2])
+        words = find_script_words(name)
+        return None if words is None else Meaning(role=words[0], side=words[1], word=words[2])
     apart = split_words(name)
     whole = "".join(apart)
     for role, known in WORDS.items():
@@ -124,14 +124,15 @@ def column_meaning(name: str) -> Meaning | None:
             return Meaning(role=role, word=whole)
     if looks_like_person(name):
         return Meaning(role="person", word=name)
-    said = _say_words([piece for word in apart for piece in _cut_word(word)])
+    meaning = _say_words([piece for word in apart for piece in _cut_word(word)])
     # PUlocationID is P and Ulocation to whoever trusts its capital letters.
-    return said if said is not None or len(apart) < 2 else _say_words(list(_cut_word(whole)))
+    return meaning if meaning is not None or len(apart) < 2 else _say_words(list(_cut_word(whole)))
 
 
 def _say_words(words: list[str]) -> Meaning | None:
     """Return what the words of a name say together."""
-    if any(word in _OTHER for word in words):
+    words = [word for word in words if not word.isdecimal()]
+    if not words or any(word in _OTHER for word in words):
         return None
     if words[-2:] in (["trip", "id"], ["ride", "id"], ["journey", "id"]):
         return Meaning(role="trajectory", word=words[-2])
@@ -161,14 +162,21 @@ def side_of_name(name: str) -> str:
 
 
 def _split_side(words: list[str]) -> tuple[str, list[str]]:
-    """Return which end of a trip a name is of, and the other words of it."""
-    for side, known in (("start", _START), ("end", _END)):
-        for i, word in enumerate(words):
-            rest = [*words[:i], *words[i + 1 :]]
-            unsure = len(word) == 1 or word == "stop" or word in _UNSURE_SIDES
-            if word in known and (not unsure or _tells(rest)):
-                return side, rest
+    """Return which end of a trip a name is of, and the other words of it.
+
+    What says so in any company comes first: the end in "Rental End Station" is the end.
+    """
+    for unsure in (False, True):
+        for side, known in (("start", _START), ("end", _END)):
+            for i, word in enumerate(words):
+                rest = [*words[:i], *words[i + 1 :]]
+                if word in known and _is_unsure(word) == unsure and (not unsure or _tells(rest)):
+                    return side, rest
     return "", words
+
+
+def _is_unsure(word: str) -> bool:
+    return len(word) == 1 or word == "stop" or word in _UNSURE_SIDES
 
 
 @cache

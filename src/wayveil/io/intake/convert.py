@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -50,6 +50,7 @@ TRIP = "trip"
 
 _DECIMAL_COMMA = r"^\s*([+-]?\d+),(\d+)\s*$"
 _HEADER_LINES = 50
+_LACKS = "__lacks__"
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
@@ -136,6 +137,9 @@ class Layout:
         The column with the positions of a trip; ``lon`` and ``lat`` are new columns then.
     needed : tuple of str
         Columns without which a row is bad.
+    open_ends : bool
+        Whether a row is a trip, which may lack the time of an end: ``t_start`` and ``t_end`` are bad only where
+        something is written there.
     forward : bool
         Whether a row is a trip that is bad if its ``t_end`` is before its ``t_start``.
     positions : mapping of str to PositionColumn
@@ -154,6 +158,7 @@ class Layout:
     ends: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     line: LineColumn | None = None
     needed: tuple[str, ...] = ()
+    open_ends: bool = False
     forward: bool = False
     positions: Mapping[str, PositionColumn] = field(default_factory=dict)
     zeros: tuple[tuple[str, str], ...] = ()
@@ -219,17 +224,25 @@ def convert_frame(
     metadata: Mapping[str, str] | None = None,
 ) -> Converted:
     """Do the same with a frame whose rows are numbered in `ROW_NUMBER`; messages say `word` and number."""
-    wanted = {column for time in layout.times.values() for column in (*time.columns, time.minutes) if column}
-    wanted |= {column for position in layout.positions.values() for column in position.columns}
-    wanted |= {layout.line.column} if layout.line is not None else set()
-    wanted |= {column for pair in layout.ends.values() for column in pair if column not in layout.times}
-    missing = sorted(wanted - set(names))
+    time_columns = {column for time in layout.times.values() for column in (*time.columns, time.minutes) if column}
+    time_columns |= {column for position in layout.positions.values() for column in position.columns}
+    time_columns |= {layout.line.column} if layout.line is not None else set()
+    time_columns |= {column for pair in layout.ends.values() for column in pair if column not in layout.times}
+    missing = sorted(time_columns - set(names))
     if missing:
         raise InputError(
             f"{shown}: there is no column {listed(missing)} to read times, positions or ends from; the file has "
             f"{listed(names)}."
         )
     types = lazy.collect_schema()
+    # A trip may lack the time of an end.  The column of a time may have its name, so that this is looked up before.
+    may_lack = [name for name in ("t_start", "t_end") if layout.open_ends and name in layout.times]
+    lazy = lazy.with_columns(
+        pl.all_horizontal(_is_empty(column, types[column]) for column in layout.times[name].columns).alias(
+            _LACKS + name
+        )
+        for name in may_lack
+    )
     lazy = lazy.with_columns(read_time(time, types[time.columns[0]]).alias(name) for name, time in layout.times.items())
     places = {name: read_position(position) for name, position in layout.positions.items()}
     lazy = lazy.with_columns(
@@ -237,16 +250,19 @@ def convert_frame(
         for name, pair in places.items()
         for axis, column in zip(pair, position_names(name), strict=True)
     )
-    bad = {f"the time in {listed(list(time.columns))} cannot be read": pl.col(name).is_null()
-           for name, time in layout.times.items()}  # fmt: skip
+    bad = {}
+    for name, time in layout.times.items():
+        unread = pl.col(name).is_null()
+        reason = f"the time in {listed(list(time.columns))} cannot be read"
+        bad[reason] = unread & ~pl.col(_LACKS + name) if name in may_lack else unread
     for name, position in layout.positions.items():
         x, y = (pl.col(column) for column in position_names(name))
         written = pl.any_horizontal(pl.col(column).is_not_null() for column in position.columns if column not in "xy")
         # A trip may lack an end; what is written there must be a position.
-        asked = pl.lit(True) if name == "point" else written
-        bad[f"the position in {listed(list(position.columns))} cannot be read"] = (x.is_null() | y.is_null()) & asked
-    made = {column for name in layout.positions for column in position_names(name)}
-    present = {*names, *layout.times, *made}
+        expected = pl.lit(True) if name == "point" else written
+        bad[f"the position in {listed(list(position.columns))} cannot be read"] = (x.is_null() | y.is_null()) & expected
+    position_columns = {column for name in layout.positions for column in position_names(name)}
+    present = {*names, *layout.times, *position_columns}
     schema = lazy.collect_schema()
     bad |= {f"column {listed([name])} is empty": _is_empty(name, schema[name])
             for name in layout.needed if name in present and name not in layout.times}  # fmt: skip
@@ -270,11 +286,12 @@ def convert_frame(
                 "them, say --time-format, or leave them out with --bad-rows drop."
             )
         good = lazy.filter(~pl.any_horizontal(bad.values())) if bad else lazy
+        good = good.drop(_LACKS + name for name in may_lack)
         # What a time was read from says it once more, and is no attribute of anybody.
         read = {column for time in layout.times.values() for column in (*time.columns, time.minutes) if column}
         read -= {*layout.times, *layout.needed, *(column for pair in layout.ends.values() for column in pair)}
         placed = {column for position in layout.positions.values() for column in position.columns}
-        good = good.drop(sorted(read | (placed - made - set(layout.needed))))
+        good = good.drop(sorted(read | (placed - position_columns - set(layout.needed))))
         if layout.line is not None:
             good = spread_lines(good, layout.line)
         if layout.ends:
@@ -368,24 +385,30 @@ def _both_ends(lazy: pl.LazyFrame, names: Sequence[str], ends: Mapping[str, tupl
 def scan_text(shown: str, text: Path, layout: Layout) -> tuple[pl.LazyFrame, tuple[str, ...]]:
     """Return a text in UTF-8 as a frame of text columns, and their names."""
     dialect = layout.dialect
+    beyond, blank = _names_beyond_header(text, dialect) if dialect.header and not dialect.comment else ((), 0)
     try:
         lazy = pl.scan_csv(
             text,
             separator=dialect.separator,
-            has_header=dialect.header,
-            skip_lines=dialect.skip_lines,
+            has_header=dialect.header and not beyond,
+            skip_lines=dialect.skip_lines + (1 + blank if beyond else 0),
             comment_prefix=dialect.comment or None,
             infer_schema=False,
+            schema=dict.fromkeys(beyond, pl.String) if beyond else None,
             glob=False,
         )
-        found = [name.strip() for name in lazy.collect_schema().names()]
+        if blank:
+            # Blank lines under the header are rows of nothing, so that the lines below have their numbers.
+            nothing = pl.DataFrame({name: [None] * blank for name in beyond}, schema=dict.fromkeys(beyond, pl.String))
+            lazy = pl.concat([nothing.lazy(), lazy])
+        header = [name.strip() for name in lazy.collect_schema().names()]
     except _POLARS_ERRORS:
         raise _unreadable(shown) from None
-    if layout.names and len(layout.names) != len(found):
-        told = count(len(layout.names), "name")
-        raise InputError(f"{shown}: {told} of columns are given, the file has {len(found):,} columns.")
-    written = _header_names(text, dialect) if dialect.header else [""] * len(found)
-    names = layout.names or name_columns(written if len(written) == len(found) else found)
+    if layout.names and len(layout.names) != len(header):
+        number = count(len(layout.names), "name")
+        raise InputError(f"{shown}: {number} of columns are given, the file has {len(header):,} columns.")
+    written = list(beyond) or (_header_names(text, dialect) if dialect.header else [""] * len(header))
+    names = layout.names or name_columns(written if len(written) == len(header) else header)
     if len(set(names)) < len(names):
         raise InputError(f"{shown}: more than one column has the same name; rename all but one.")
     lazy = lazy.rename(dict(zip(lazy.collect_schema().names(), names, strict=True)))
@@ -396,15 +419,42 @@ def scan_text(shown: str, text: Path, layout: Layout) -> tuple[pl.LazyFrame, tup
 
 def _header_names(text: Path, dialect: Dialect) -> list[str]:
     """Return the names of columns as they stand in a text in UTF-8; readers make up others where one comes again."""
+    records = _first_records(text, dialect)
+    return [name.strip() for name in records[0]] if records else []
+
+
+def _names_beyond_header(text: Path, dialect: Dialect) -> tuple[tuple[str, ...], int]:
+    """Return the names of all columns where rows have more, empty ones, than the header names, and how many blank lines
+    stand under the header; none otherwise.
+    """
+    records = _first_records(text, dialect)
+    if len(records) < 2 or len(records[1]) <= len(records[0]):
+        return (), 0
+    width = len(records[1])
+    beyond = [field for record in records[1:] for field in record[len(records[0]) :]]
+    if any(field.strip() for field in beyond):
+        return (), 0
+    with text.open(encoding="utf-8-sig", errors="replace") as stream:
+        below = islice(stream, dialect.skip_lines + 1, None)
+        blank = sum(1 for _ in takewhile(lambda line: not line.strip(), below))
+    return name_columns([*(name.strip() for name in records[0]), *[""] * (width - len(records[0]))]), blank
+
+
+def _first_records(text: Path, dialect: Dialect) -> list[list[str]]:
+    """Return the first records of a text in UTF-8, the header among them, without blank lines."""
     with text.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
         lines = list(islice(stream, dialect.skip_lines + _HEADER_LINES))[dialect.skip_lines :]
     if dialect.comment:
         lines = [line for line in lines if not line.startswith(dialect.comment)]
     reader = csv.reader(lines, delimiter=dialect.separator, skipinitialspace=dialect.separator == " ")
+    records = []
     try:
-        return [name.strip() for name in next((record for record in reader if record), [])]
+        for record in reader:
+            if record:
+                records.append(record)
     except csv.Error:
-        return []
+        return records[:1]
+    return records
 
 
 def name_columns(given: Sequence[str]) -> tuple[str, ...]:
@@ -448,8 +498,8 @@ def read_time(time: TimeColumn, dtype: pl.DataType | None = None) -> pl.Expr:
     if time.format.startswith("epoch") or time.zone == OFFSET:
         return wall.dt.replace_time_zone("UTC")
     if time.zone:
-        there = wall.dt.replace_time_zone(time.zone, ambiguous="earliest", non_existent="null")
-        return there.dt.convert_time_zone("UTC")
+        local = wall.dt.replace_time_zone(time.zone, ambiguous="earliest", non_existent="null")
+        return local.dt.convert_time_zone("UTC")
     return wall
 
 
@@ -461,6 +511,10 @@ def _count_bad(lazy: pl.LazyFrame, bad: Mapping[str, pl.Expr]) -> tuple[dict[str
         pl.col(ROW_NUMBER).filter(anywhere).first().alias("first"),
         *(flag.sum().alias(f"bad {i}") for i, flag in enumerate(bad.values())),
     ).collect(engine="streaming")
-    found = {reason: int(counts[f"bad {i}"][0]) for i, reason in enumerate(bad)}
+    by_reason = {reason: int(counts[f"bad {i}"][0]) for i, reason in enumerate(bad)}
     first = counts["first"][0]
-    return {reason: n for reason, n in found.items() if n}, int(counts["rows"][0]), 0 if first is None else int(first)
+    return (
+        {reason: n for reason, n in by_reason.items() if n},
+        int(counts["rows"][0]),
+        0 if first is None else int(first),
+    )

@@ -192,10 +192,10 @@ def _is_marked_header(lines: list[str], comment: str) -> bool:
 
 def _rank(lines: list[str], separator: str, comment: str) -> _Ranking | None:
     """Return how well a separator fits, None if it never separates anything."""
-    kept = [line if not comment or not line.lstrip().startswith(comment) else "" for line in lines]
-    if separator != ";" or not all(";" in line for line in kept[:1]):
-        kept = [_SRID.sub("", line) for line in kept]  # the sign in SRID=4326;POINT (...) separates no columns
-    records = split_records(kept, separator)[:_SAMPLE_RECORDS]
+    content = [line if not comment or not line.lstrip().startswith(comment) else "" for line in lines]
+    if separator != ";" or not all(";" in line for line in content[:1]):
+        content = [_SRID.sub("", line) for line in content]  # the sign in SRID=4326;POINT (...) separates no columns
+    records = split_records(content, separator)[:_SAMPLE_RECORDS]
     if not records:
         return None
     sizes = Counter(len(fields) for _, fields in records)
@@ -205,6 +205,10 @@ def _rank(lines: list[str], separator: str, comment: str) -> _Ranking | None:
         return None
     first = next(i for i, (_, fields) in enumerate(records) if len(fields) == width)
     table = [fields for _, fields in records[first:] if len(fields) == width]
+    if first and _is_shorter_header(records[first - 1][1], table):
+        first -= 1
+        names = records[first][1]
+        table.insert(0, [*names, *(f"column_{i + 1}" for i in range(len(names), width))])
     others = [sign for sign in SEPARATORS if sign not in (separator, " ", ",")]
     torn = sum(sign in field for fields in table[:200] for field in fields for sign in others)
     cells = sum(len(fields) for fields in table[:200])
@@ -212,8 +216,18 @@ def _rank(lines: list[str], separator: str, comment: str) -> _Ranking | None:
     # Spaces separate words and dates as well: they count only where nothing else does.
     score = (round(fit, 2) - (0.5 if separator == " " else 0.0), width)
     skipped_line = records[first][0]
-    comments = sum(not line for line in kept[:skipped_line]) if comment else 0
+    comments = sum(not line for line in content[:skipped_line]) if comment else 0
     return _Ranking(separator=separator, score=score, records=table, skipped=skipped_line - comments)
+
+
+def _is_shorter_header(names: list[str], table: list[list[str]]) -> bool:
+    """Whether a line names all columns of the rows below but the last ones, which are empty in all of them."""
+    n = len(names)
+    return (
+        2 <= n < len(table[0])
+        and all(name.strip() and not looks_like_value(name) for name in names)
+        and not any(field.strip() for fields in table for field in fields[n:])
+    )
 
 
 def _has_decimal_commas(records: list[list[str]]) -> bool:

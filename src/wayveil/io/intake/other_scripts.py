@@ -60,13 +60,13 @@ def find_script_words(name: str) -> tuple[str, str, str] | None:
     (('time', 'start', '时间'), ('place', 'end', '대여소'), None)
     """
     bare = unicodedata.normalize("NFC", name).lower()
-    found = {role: word for role, words in _WORDS.items() for word in words if word in bare}
-    if "other" in found:
+    by_role = {role: word for role, words in _WORDS.items() for word in words if word in bare}
+    if "other" in by_role:
         return None
-    role = next(iter(found), "")
+    role = next(iter(by_role), "")
     # A station for renting has the word for renting in it, which here is no end of a trip.
-    rest = bare.replace(found[role], " ") if role else bare
+    rest = bare.replace(by_role[role], " ") if role else bare
     side, word = next(((side, word) for side, words in _SIDES.items() for word in words if word in rest), ("", ""))
     if role:
-        return role, side, found[role]
+        return role, side, by_role[role]
     return ("place", side, word) if side else None

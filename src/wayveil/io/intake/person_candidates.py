@@ -77,8 +77,8 @@ def find_people(
         return (Person(column=name, people=people, why="it was said", named=True),)
     candidates = [name for name in view.named("person") if name not in used and view.shapes[name].missing < 0.5]
     if candidates:
-        kept = _without_repeats(view, sorted(candidates, key=lambda name: not _is_human(name)))
-        return tuple(_named_person(view, name, layout) for name in kept)
+        distinct = _without_repeats(view, sorted(candidates, key=lambda name: not _is_human(name)))
+        return tuple(_named_person(view, name, layout) for name in distinct)
     files = _file_person(view, times)
     others = tuple(
         Person(column=name, people=view.shapes[name].distinct, why="its values come again in many rows", named=False)
@@ -110,19 +110,19 @@ def _without_repeats(view: TableView, names: list[str]) -> list[str]:
     A column called like a human that a thing tells is kept: one user may have several devices, and then it matters
     which is meant; where each tells the other, they are one.
     """
-    kept: list[str] = []
+    distinct: list[str] = []
     for name in names:
         told_by = [
             other
-            for other in kept
+            for other in distinct
             if view.determines(other, name) and (view.determines(name, other) or not _is_human(name))
         ]
         if not told_by:
-            tells = [other for other in kept if view.determines(name, other) and not _is_human(other)]
+            tells = [other for other in distinct if view.determines(name, other) and not _is_human(other)]
             if tells and view.shapes[name].missing <= min(view.shapes[other].missing for other in tells):
-                kept = [other for other in kept if other not in tells]
-            kept.append(name)
-    return kept
+                distinct = [other for other in distinct if other not in tells]
+            distinct.append(name)
+    return distinct
 
 
 def _file_person(view: TableView, times: Sequence[TimeGuess]) -> tuple[Person, ...]:

@@ -146,11 +146,11 @@ def detect_axis_format(name: str, text: pl.Series, numbers: pl.Series | None, li
     known = numbers.drop_nulls()
     if not len(known) or _within(known, limit) or bool((known != known.round(0)).any()):
         return (DEGREES,)
-    said = next((form for form in _SCALES if form in name.lower().replace("_", "")), "")
-    said = "e6" if "micro" in name.lower() else said
+    unit = next((form for form in _SCALES if form in name.lower().replace("_", "")), "")
+    unit = "e6" if "micro" in name.lower() else unit
     fitting = [form for form, scale in _SCALES.items() if _within(known * scale, limit)]
-    if said in fitting:
-        return (said,)
+    if unit in fitting:
+        return (unit,)
     if not fitting:
         return (DEGREES,)
     # Finer scales than the first that fits put everybody near 0, 0; only semicircles are of the size of e7.

@@ -100,7 +100,7 @@ def profile_table(
     >>> seen.layout, seen.times[0].columns, seen.times[0].fits[0].format, [person.column for person in seen.people]
     ('visits', ('utcTime',), 'ymd', ['user'])
     """
-    view = TableView(frame, geometry=geometry, said=said or {})
+    view = TableView(frame, geometry=geometry, roles=said or {})
     layout, where, times = find_layout(view, find_times(view))
     degrees = guess_degrees(view, where) if "x" in where or "geometry" in where else None
     people = find_people(view, layout, where, times)

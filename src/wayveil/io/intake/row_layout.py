@@ -37,6 +37,7 @@ _WKB_BYTES = 21
 _GEOMETRIES = ("geometry", "latlon", "lonlat")
 _MAY_BE_PAIR = ("place", "line", "trajectory")
 _MOST_DEGREES = (360.0, 90.0)
+_FEW_MISSING = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,17 +54,17 @@ Layout = tuple[str, dict[str, Any], tuple[TimeGuess, ...]]
 
 def find_layout(view: TableView, times: dict[str, TimeGuess]) -> Layout:
     """Return what a row is: one of the layouts, the columns that say where, and the times of it."""
-    said: dict[str, Any] = {
+    facts: dict[str, Any] = {
         ours: name for ours, name in view.said.items() if ours in ("location", "x", "y", "geometry")
     }
     for axis, limit in (("x", 180), ("y", 90)):
-        named = view.meaning.get(said.get(axis, ""))
+        named = view.meaning.get(facts.get(axis, ""))
         if named is not None and named.role in ("lon", "lat"):
-            _is_axis(view, said[axis], limit)
+            _is_axis(view, facts[axis], limit)
     one = (times[""],) if "" in times else ()
-    if said:
-        layout = "visits" if "location" in said else "points"
-        return (layout if one else "unknown"), said, one
+    if facts:
+        layout = "visits" if "location" in facts else "points"
+        return (layout if one else "unknown"), facts, one
     trip = _find_trip(view, times)
     if trip is not None:
         return trip
@@ -104,6 +105,12 @@ def _find_trip(view: TableView, times: dict[str, TimeGuess]) -> Layout | None:
     places = [_best_name(view, _place_names(view, side)) for side in ("start", "end")]
     begin = times.get("start") or (times.get("") if "end" in times else None)
     if begin is None or "end" not in times:
+        return None
+    if _pair(view, "start") and _pair(view, "") and end:
+        # A row that says where it is itself is a position of a vehicle whose line has these ends.
+        view.guesses.append("A row is a position: beside it stand those of a start and of an end, which are not read.")
+        return None
+    if begin.dated != times["end"].dated:
         return None
     both = (begin, times["end"])
     if all(places):
@@ -265,11 +272,13 @@ def _places_of(view: TableView, pair: tuple[str, str], time: TimeGuess) -> list[
         if name not in (*pair, *time.columns, time.offset, "file", "folder")
         and shape.type in ("whole numbers", "text")
         and 2 < shape.distinct * 2 <= view.rows
-        and not shape.missing
+        and shape.missing < _FEW_MISSING
     ]
     fixed = []
     for name in free:
-        spots = pl.DataFrame({"p": view.text[name], "x": view.numbers(pair[0]), "y": view.numbers(pair[1])})
+        spots = pl.DataFrame(
+            {"p": view.text[name], "x": view.numbers(pair[0]), "y": view.numbers(pair[1])}
+        ).drop_nulls()
         if spots.n_unique() <= 1.02 * view.shapes[name].distinct and view.shapes[name].distinct > 2:
             fixed.append(name)
     # Where several do, the one with most values is the place and others are of what kind it is.
@@ -346,14 +355,14 @@ def guess_positions(view: TableView, where: Mapping[str, Any]) -> dict[str, Posi
         return {}
     pairs = zip(*((names,) if isinstance(names, str) else names for names in (where["x"], where["y"])), strict=True)
     ends = ("point",) if isinstance(where["x"], str) else ("origin", "destination")
-    found = {}
+    positions = {}
     for end, pair in zip(ends, pairs, strict=True):
         # Forms of both axes: where one of them can tell, both are written alike.
         forms = [view.forms[name] for name in pair if name in view.forms]
         if forms:
             common = [form for form in forms[0] if all(form in other for other in forms)]
-            found[end] = PositionGuess(columns=pair, forms=tuple(common) or forms[0])
-    return found
+            positions[end] = PositionGuess(columns=pair, forms=tuple(common) or forms[0])
+    return positions
 
 
 def axis_numbers(view: TableView, names: str | Sequence[str]) -> pl.Series:

@@ -45,10 +45,10 @@ class TableView:
         Whether the names of columns say nothing, because the file has none.
     """
 
-    def __init__(self, frame: pl.DataFrame, *, geometry: str | None = None, said: Mapping[str, str]) -> None:
+    def __init__(self, frame: pl.DataFrame, *, geometry: str | None = None, roles: Mapping[str, str]) -> None:
         self.frame = frame
         self.rows = frame.height
-        self.said = dict(said)
+        self.said = dict(roles)
         self.guesses: list[str] = []
         self.problems: list[str] = []
         self.text = {name: _as_text(frame[name]) for name in frame.columns}

@@ -7,7 +7,7 @@ import gzip
 import shutil
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -15,7 +15,15 @@ from typing import IO
 from wayveil.errors import InputError
 from wayveil.io.intake.dialect import Dialect
 
-__all__ = ["PACKED", "TEXT_ENDINGS", "has_wildcard", "list_text_files", "open_text", "plain_text"]
+__all__ = [
+    "PACKED",
+    "TEXT_ENDINGS",
+    "has_wildcard",
+    "list_text_files",
+    "open_text",
+    "plain_text",
+    "unpack_tables",
+]
 
 PACKED = (".gz", ".zip")
 """What packed files end with."""
@@ -55,12 +63,51 @@ def _is_beside(file: Path) -> bool:
     """Whether a file only describes others."""
     bare = file.name.lower().partition(".")[0]
     hidden = any(part.startswith((".", "__")) for part in file.parts[-2:])
-    return hidden or bare in ("readme", "license", "licence", "copying", "source", "about", "thumbs", "_cabs")
+    return (
+        hidden or bare in ("readme", "license", "licence", "copying", "source", "about", "thumbs") or _is_markup(file)
+    )
+
+
+def _is_markup(file: Path) -> bool:
+    """Whether a file begins like XML or HTML, as lists of the other files do: no table of text begins so."""
+    with file.open("rb") as stream:
+        return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
 
 
 def _is_named_table(name: str) -> bool:
     bare = name.lower().removesuffix(".gz")
     return bare.endswith((*TEXT_ENDINGS, ".zip"))
+
+
+def unpack_tables(path: Path, folder: Callable[[], Path]) -> list[Path]:
+    """Unpack the tables of a .zip file that holds several; return none where it holds one, or is no .zip file.
+
+    `folder` is asked for only where there is something to unpack.  Each table has a folder of its own there, so that
+    no name inside the archive says where something is written.
+
+    Raises
+    ------
+    InputError
+        If the archive is damaged.
+    """
+    if path.suffix.lower() != ".zip" or not path.is_file():
+        return []
+    try:
+        with zipfile.ZipFile(path) as archive:
+            tables = sorted((one for one in archive.infolist() if _is_table(one)), key=lambda one: one.filename)
+            if len(tables) < 2:
+                return []
+            root = folder()
+            files = []
+            for number, entry in enumerate(tables, 1):
+                file = root / f"{number:06}" / entry.filename.replace("\\", "/").rsplit("/", 1)[-1]
+                file.parent.mkdir(parents=True)
+                with archive.open(entry) as stream, file.open("wb") as out:
+                    shutil.copyfileobj(stream, out, _CHUNK)
+                files.append(file)
+            return files
+    except (zipfile.BadZipFile, EOFError, zlib.error, NotImplementedError, RuntimeError):
+        raise InputError(f"{path}: the packed file is damaged or locked; write or copy it again.") from None
 
 
 @contextmanager
@@ -102,8 +149,10 @@ def open_text(path: str | Path) -> Iterator[IO[bytes]]:
             with zipfile.ZipFile(file) as archive:
                 tables = [one for one in archive.infolist() if _is_table(one)]
                 if len(tables) != 1:
+                    held = "none" if not tables else f"{len(tables):,}"
                     raise InputError(
-                        f"{shown}: a .zip file must hold one table; this one holds {len(tables):,}. Unpack it."
+                        f"{shown}: a .zip file must hold a text table; this one holds {held}. Unpack it, and give "
+                        "the table in it."
                     )
                 with archive.open(tables[0]) as stream:
                     yield stream

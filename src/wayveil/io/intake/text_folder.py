@@ -40,61 +40,61 @@ def gather_files(
     InputError
         If a file has other columns than the first; names of files are not shown, as they may be people.
     """
-    wanted: tuple[str, ...] = ()
+    expected: tuple[str, ...] = ()
     first: Dialect | None = None
     parts: list[Path] = []
-    held: list[pl.DataFrame] = []
+    frames: list[pl.DataFrame] = []
     rows = 0
     for number, file in enumerate(files):
         where = f"{shown}: file {number + 1:,} of {len(files):,} by name"
         if file.stat().st_size == 0:
             continue
         dialect = find_dialect(file, where)
-        frame, found = _read_file(file, dialect, names, folder, where)
+        frame, columns = _read_file(file, dialect, names, folder, where)
         first = first or dialect
-        wanted = wanted or found
-        _check_columns(where, found, wanted, header=dialect.header)
+        expected = expected or columns
+        _check_columns(where, columns, expected, header=dialect.header)
         stem = file.name.partition(".")[0] or file.name
         mark = pl.lit(stem).alias(FILE)
-        held.append(
-            frame.select(pl.col(ROW_NUMBER) + number_in_file(number), *wanted, *(() if FILE in wanted else (mark,)))
+        frames.append(
+            frame.select(pl.col(ROW_NUMBER) + number_in_file(number), *expected, *(() if FILE in expected else (mark,)))
         )
         rows += frame.height
         if rows > _PART_ROWS:
-            parts.append(_set_down(held, folder, len(parts)))
-            held = []
+            parts.append(_set_down(frames, folder, len(parts)))
+            frames = []
             rows = 0
     if first is None:
         raise InputError(f"{shown}: all files are empty; a header and at least one row are needed.")
-    if held:
-        parts.append(_set_down(held, folder, len(parts)))
-    return pl.scan_parquet(parts, glob=False), tuple(dict.fromkeys((*wanted, FILE))), first
+    if frames:
+        parts.append(_set_down(frames, folder, len(parts)))
+    return pl.scan_parquet(parts, glob=False), tuple(dict.fromkeys((*expected, FILE))), first
 
 
 def _read_file(
     file: Path, dialect: Dialect, names: tuple[str, ...], folder: Path, where: str
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     with plain_text(file, dialect, folder) as text:
-        lazy, found = scan_text(where, text, Layout(dialect=dialect, names=names))
+        lazy, columns = scan_text(where, text, Layout(dialect=dialect, names=names))
         try:
-            return number_lines(lazy, dialect).collect(), found
+            return number_lines(lazy, dialect).collect(), columns
         except pl.exceptions.PolarsError:
             raise InputError(f"{where}: the text cannot be read as a table; check its quotation marks.") from None
 
 
-def _check_columns(where: str, found: Sequence[str], wanted: Sequence[str], *, header: bool) -> None:
-    if set(found) == set(wanted):
+def _check_columns(where: str, columns: Sequence[str], expected: Sequence[str], *, header: bool) -> None:
+    if set(columns) == set(expected):
         return
     if not header:
-        raise InputError(f"{where}: it has {len(found):,} columns, the first file has {len(wanted):,}.")
-    missing = [name for name in wanted if name not in found]
-    more = [name for name in found if name not in wanted]
+        raise InputError(f"{where}: it has {len(columns):,} columns, the first file has {len(expected):,}.")
+    missing = [name for name in expected if name not in columns]
+    more = [name for name in columns if name not in expected]
     what = f"lacks the column {listed(missing[:1])}" if missing else f"has the column {listed(more[:1])}"
     other = "the first file has" if missing else "the first file does not have"
     raise InputError(f"{where}: it {what}, which {other}; all files must have the same columns.")
 
 
-def _set_down(held: list[pl.DataFrame], folder: Path, number: int) -> Path:
+def _set_down(frames: list[pl.DataFrame], folder: Path, number: int) -> Path:
     target = folder / f"gathered-{number:05}.parquet"
-    pl.concat(held).write_parquet(target)
+    pl.concat(frames).write_parquet(target)
     return target

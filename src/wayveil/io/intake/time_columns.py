@@ -40,12 +40,13 @@ class TimeGuess:
     """A time: its columns, and the formats that read it, more than one where the day or the month may come first.
 
     Whoever reads tables takes times that are `plain` as they are.  `offset` is the column with the minutes from UTC to
-    local time, "" where there is none.
+    local time, "" where there is none.  `bad` rows have something there that is no time, `empty` ones nothing.
     """
 
     columns: tuple[str, ...]
     fits: tuple[TimeFit, ...]
     bad: int = 0
+    empty: int = 0
     plain: bool = False
     offset: str = ""
 
@@ -80,30 +81,32 @@ def find_times(view: TableView) -> dict[str, TimeGuess]:
             dates.setdefault(side, []).append(name)
         rank = 4 * (dated and fits[0].has_clock) + 3 * dated + 2 * named + (fits[0].format == CLOCK)
         ranked.setdefault(side, []).append((-100 * rank + position, name))
-    found = {}
+    times = {}
     for side, names in ranked.items():
         best = min(names)[1]
         fit = view.fit(best)[0]
         day = dates.get(side)
         clock = clocks.get(side)
         in_two = day and clock and (best in clock or not fit.has_clock)
-        found[side] = _in_two_columns(view, day[0], clock[0]) if in_two and day and clock else guess_time(view, best)
+        times[side] = _in_two_columns(view, day[0], clock[0]) if in_two and day and clock else guess_time(view, best)
     parts = _find_parts(view)
-    best_one = found.get("")
+    best_one = times.get("")
     if parts is not None and (best_one is None or not best_one.dated or not best_one.fits[0].has_clock):
-        found[""] = parts
-    said = view.said.get("t")
-    if said in view.frame.columns:
-        found[""] = guess_time(view, said)
-    return found
+        times[""] = parts
+    column = view.said.get("t")
+    if column in view.frame.columns:
+        times[""] = guess_time(view, column)
+    return times
 
 
 def guess_time(view: TableView, name: str) -> TimeGuess:
     """Return what is to be said of one column of times."""
+    bad, empty = _count_bad(view, (name,))
     return TimeGuess(
         columns=(name,),
         fits=view.fit(name),
-        bad=_count_bad(view, (name,)),
+        bad=bad,
+        empty=empty,
         plain=_is_plain(view, name),
         offset=_find_offset(view, name),
     )
@@ -123,32 +126,32 @@ def time_of_rows(view: TableView, time: TimeGuess) -> pl.Series:
 
 def _in_two_columns(view: TableView, date: str, clock: str) -> TimeGuess:
     view.guesses.append(f"The time is the date in '{date}' and the time of day in '{clock}'.")
-    bad = _count_bad(view, (date, clock))
-    return TimeGuess(columns=(date, clock), fits=view.fit(date), bad=bad)
+    bad, empty = _count_bad(view, (date, clock))
+    return TimeGuess(columns=(date, clock), fits=view.fit(date), bad=bad, empty=empty)
 
 
 def _find_parts(view: TableView) -> TimeGuess | None:
     """Return the time that stands in columns for year, month and day, with hour, minute and second as far as there."""
     by_word = {"".join(split_words(name)): name for name in view.frame.columns if view.is_numeric(name)}
-    found: list[str] = []
+    parts: list[str] = []
     for part, words in _PART_WORDS.items():
         name = next((by_word[word] for word in words if word in by_word), None)
         if name is None:
             if part in ("year", "month", "day"):
                 return None
             break
-        found.append(name)
-    moments = _read_part_columns(view, tuple(found))
+        parts.append(name)
+    moments = _read_part_columns(view, tuple(parts))
     bad = moments.null_count()
     if bad > view.rows // 10:
         return None
     if bad:
         view.problems.append(
-            f"The time in {len(found)} columns from '{found[0]}' cannot be read in {count(bad, 'row')}."
+            f"The time in {len(parts)} columns from '{parts[0]}' cannot be read in {count(bad, 'row')}."
         )
-    view.guesses.append(f"The time stands in {len(found)} columns, from '{found[0]}' to '{found[-1]}'.")
-    fit = TimeFit(format=PARTS, share=1 - bad / max(1, view.rows), has_clock=len(found) > 3)
-    return TimeGuess(columns=tuple(found), fits=(fit,), bad=bad)
+    view.guesses.append(f"The time stands in {len(parts)} columns, from '{parts[0]}' to '{parts[-1]}'.")
+    fit = TimeFit(format=PARTS, share=1 - bad / max(1, view.rows), has_clock=len(parts) > 3)
+    return TimeGuess(columns=tuple(parts), fits=(fit,), bad=bad)
 
 
 def _read_part_columns(view: TableView, names: tuple[str, ...]) -> pl.Series:
@@ -175,17 +178,23 @@ def _is_plain(view: TableView, name: str) -> bool:
     return bool(view.text[name].str.contains(_ISO).all())
 
 
-def _count_bad(view: TableView, names: tuple[str, ...]) -> int:
+def _count_bad(view: TableView, names: tuple[str, ...]) -> tuple[int, int]:
+    """Return how many rows have something there that is no time, and how many have nothing."""
     if not view.fit(names[0]):
-        return 0
+        return 0, 0
     moments = view.moments(names[0])
     if len(names) == 2:
         moments = moments + parse_time_text(view.text[names[1]], CLOCK)
-    bad = int(moments.null_count())
+    blank = pl.DataFrame([view.text[name].str.strip_chars() for name in names])
+    empty = blank.select(pl.all_horizontal(pl.all().is_null() | (pl.all() == ""))).to_series()
+    n_empty = int(empty.sum())
+    bad = int((moments.is_null() & ~empty).sum())
+    shown = " and ".join(f"'{name}'" for name in names)
     if bad:
-        shown = " and ".join(f"'{name}'" for name in names)
         view.problems.append(f"The time in {shown} cannot be read in {count(bad, 'row')}.")
-    return bad
+    if n_empty:
+        view.problems.append(f"The time in {shown} is empty in {count(n_empty, 'row')}.")
+    return bad, n_empty
 
 
 def _find_offset(view: TableView, time: str) -> str:

@@ -44,8 +44,8 @@ def read_road_table(path: str | Path, crs: str | None) -> RoadNetwork:
         )
     ends = next((names for names in (ENDS_DEGREES, ENDS_METRES) if all(name in at for name in names)), None)
     drawn = table.geometry or ("geometry" if "geometry" in at else None)
-    wanted = [*_NEEDED, *(("length_m",) if "length_m" in at else ()), *((drawn,) if drawn else ()), *(ends or ())]
-    rows = table.read([at[name] for name in wanted])
+    columns = [*_NEEDED, *(("length_m",) if "length_m" in at else ()), *((drawn,) if drawn else ()), *(ends or ())]
+    rows = table.read([at[name] for name in columns])
     if not len(rows):
         raise table.wrong("the file has a header but no roads; at least one road is needed.")
     roads, start, end, nodes = _graph(rows, at)

@@ -81,7 +81,7 @@ def read_places(path: str | Path, *, crs: str | None = None) -> Places:
     )
 
 
-def _places(table: Table, given: str | None, said: Crs | None, drawn: Sequence[Shape] | None) -> Places:
+def _places(table: Table, given: str | None, declared: Crs | None, drawn: Sequence[Shape] | None) -> Places:
     """Return the places of a table; where `drawn` has their shapes, they are degrees unless somebody says otherwise."""
     at = {name: i for i, name in enumerate(table.names) if name}
     where = [] if drawn is not None else _where(table, at)
@@ -96,7 +96,7 @@ def _places(table: Table, given: str | None, said: Crs | None, drawn: Sequence[S
     kinds = as_text(rows, at["node"]).fill_null("").to_list() if "node" in at else [""] * len(rows)
     radius, stay = (_amounts(rows, at.get(name)) for name in ("radius_m", "min_stay"))
     outlines = shapes(drawn) if drawn is not None else _drawn(rows, [at[name] for name in where])
-    system = _system(table, given, said, where, outlines)
+    system = _system(table, given, declared, where, outlines)
     frame, outlines = _in_metres(rows, outlines, system)
     middle_x, middle_y = centroids(outlines, len(rows))
     return Places(
@@ -169,8 +169,8 @@ def _amounts(rows: Rows, position: int | None) -> FloatArray:
     return numbers.fill_null(np.nan).to_numpy()
 
 
-def _system(table: Table, given: str | None, said: Crs | None, where: list[str], outlines: Shapes) -> Crs | None:
-    settled = settle_crs(table, given, said)
+def _system(table: Table, given: str | None, system: Crs | None, where: list[str], outlines: Shapes) -> Crs | None:
+    settled = settle_crs(table, given, system)
     if settled is not None or not where:
         return settled or WGS84
     if len(where) == 2:
@@ -223,9 +223,9 @@ def _features(shown: str, file: Path) -> tuple[Table, list[Shape], Crs | None]:
         if shape is None or not isinstance(properties, dict):
             bad.append(number)
             continue
-        said = {"place": properties.get("name"), **properties}
+        values = {"place": properties.get("name"), **properties}
         for name in _SAID:
-            value = said.get(name)
+            value = values.get(name)
             columns[name].append(None if value is None or isinstance(value, (dict, list)) else str(value))
         systems.update(system_of(shown, owner) for owner in (around, feature) if owner and "crs" in owner)
         drawn.append(shape)

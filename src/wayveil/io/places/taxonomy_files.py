@@ -127,18 +127,18 @@ def read_published_taxonomy(path: str | Path, *, exact: bool = False) -> Taxonom
     if table.csv is None and list(table.lazy.collect_schema().values()) != _SCHEMA:
         raise table.wrong(f"not a published taxonomy: the type of a column is not the one written. {_AGAIN}")
     rows = table.read(range(3))
-    said = [as_text(rows, position) for position in range(3)][2]
+    sensitive = [as_text(rows, position) for position in range(3)][2]
     if rows.respelled:
         raise table.wrong(f"not a published taxonomy: a name is not in normal form. {_AGAIN}")
-    found = _table(path)
-    if rows.blank or not said.is_in(["true", "false"]).fill_null(False).all():
+    file_table = _table(path)
+    if rows.blank or not sensitive.is_in(["true", "false"]).fill_null(False).all():
         raise table.wrong(f"not a published taxonomy: 'sensitive' must be true or false in every row. {_AGAIN}")
-    if ((said == "true").to_numpy() != found.sensitive).any():
+    if ((sensitive == "true").to_numpy() != file_table.sensitive).any():
         raise table.wrong(
             f"not a published taxonomy: a node below a sensitive one is not labelled as sensitive. {_AGAIN}"
         )
-    tree = in_tree_order(found)
-    if tree.nodes != found.nodes:
+    tree = in_tree_order(file_table)
+    if tree.nodes != file_table.nodes:
         raise table.wrong(f"not a published taxonomy: the rows are not in the order of the tree. {_AGAIN}")
     if exact:
         check_form(path, _frame(tree), None)
@@ -225,14 +225,14 @@ def _cycle(parent: IntArray) -> list[int]:
 
 
 def _labels(rows: Rows, position: int) -> BoolArray:
-    said = as_text(rows, position).fill_null("0").str.strip_chars().str.to_lowercase()
-    said = said.set(said == "", "0")
+    marks = as_text(rows, position).fill_null("0").str.strip_chars().str.to_lowercase()
+    marks = marks.set(marks == "", "0")
     rows.refuse(
-        ~said.is_in([*_YES, *_NO]),
+        ~marks.is_in([*_YES, *_NO]),
         "column 'sensitive' is neither yes nor no",
         "Write 1, true or yes; or 0, false, no or nothing.",
     )
-    return said.is_in(list(_YES)).to_numpy()
+    return marks.is_in(list(_YES)).to_numpy()
 
 
 def _and_more(number: int) -> str:

@@ -61,7 +61,7 @@ def tree_of_keys(shown: str, keys: Iterable[tuple[str, str]]) -> Taxonomy:
     """
     code: dict[str, int] = {ROOT: 0}
     parent = [-1]
-    said = set[str]()
+    names = set[str]()
     for written, where in keys:
         key = normal_text(written)
         if key.startswith("@"):
@@ -73,9 +73,9 @@ def tree_of_keys(shown: str, keys: Iterable[tuple[str, str]]) -> Taxonomy:
             )
         if parts[0] == ROOT:
             raise InputError(f"{shown}: the key {key!r} at {where} is called like the root; rename it.")
-        if key in said:
+        if key in names:
             raise InputError(f"{shown}: the node {key!r} comes twice, the second time at {where}; give it once.")
-        said.add(key)
+        names.add(key)
         above = 0
         for end in range(1, len(parts) + 1):
             name = normal_text("/".join(parts[:end]))
@@ -120,11 +120,11 @@ def _nested(shown: str, document: Any) -> Taxonomy:
         name = normal_text(name) if isinstance(name, str) else ""
         if not name:
             raise InputError(f"{shown}: {_where(nodes, above)} is a node without a name; give every node a 'name'.")
-        said = item.get("sensitive") if isinstance(item, dict) else None
-        if said not in (None, False, True):
+        sensitive = item.get("sensitive") if isinstance(item, dict) else None
+        if sensitive not in (None, False, True):
             raise InputError(f"{shown}: 'sensitive' of the node {name!r} must be true or false.")
         below = (_below(item) or []) if isinstance(item, dict) else []
-        code = nodes.add(name, above, bool(said))
+        code = nodes.add(name, above, bool(sensitive))
         waiting.extend((child, code) for child in reversed(below))
     if len(nodes.name) == 1 and root == 0:
         raise InputError(f"{shown}: the JSON holds no nodes; at least one with a 'name' is needed.")

@@ -125,8 +125,12 @@ def _geojson(shown: str, path: Path) -> _Layer:
             shapes.append(shapely.from_geojson(json.dumps(geometry)))
         except (shapely.errors.GEOSException, TypeError, ValueError):
             shapes.append(None)
-        said = feature.get("properties") if isinstance(feature, dict) else None
-        row = {normal_text(str(key)): _text(value) for key, value in said.items()} if isinstance(said, dict) else {}
+        properties = feature.get("properties") if isinstance(feature, dict) else None
+        row = (
+            {normal_text(str(key)): _text(value) for key, value in properties.items()}
+            if isinstance(properties, dict)
+            else {}
+        )
         if isinstance(feature, dict) and feature.get("id") is not None and "id" not in row:
             row["id"] = _text(feature["id"])
         rows.append(row)
@@ -184,16 +188,16 @@ def _ids(shown: str, layer: _Layer, wanted_name: str) -> tuple[str, list[str]]:
                 f"{', '.join(known) or 'none'}."
                 f"{closest(wanted_name, known)}"
             )
-        found = layer.columns[wanted_name]
-        missing = sum(value is None for value in found)
-        if missing or not is_id(found):
+        id_column = layer.columns[wanted_name]
+        missing = sum(value is None for value in id_column)
+        if missing or not is_id(id_column):
             what = (
                 f"{count(missing, 'zone')} {'has' if missing == 1 else 'have'} no id"
                 if missing
                 else "an id stands twice"
             )
             raise InputError(f"{shown}: in column {wanted_name!r} {what}; every zone needs an id of its own.")
-        return f"column {wanted_name!r}", [str(value) for value in found]
+        return f"column {wanted_name!r}", [str(value) for value in id_column]
     usual = {name.lower(): name for name in reversed(list(layer.columns))}
     for column in (*(usual[word] for word in _USUAL_IDS if word in usual), *layer.columns):
         if is_id(layer.columns[column]):

@@ -282,7 +282,7 @@ def _fresh_numbers(n: int, key: bytes) -> np.ndarray:
 def _check_types(layout: Layout, rows: Rows, time_format: TimeFormat, own: int) -> None:
     if rows.table.csv is not None or rows.table.places is not None:  # texts, or features that were checked already
         return
-    wanted = _types(layout, rows.table.names, time_format, own)
-    wrong = [rows.table.names[int(i)] for i, dtype in rows.frame.schema.items() if dtype != wanted[int(i)]]
+    expected = _types(layout, rows.table.names, time_format, own)
+    wrong = [rows.table.names[int(i)] for i, dtype in rows.frame.schema.items() if dtype != expected[int(i)]]
     if wrong:
         raise rows.table.wrong(f"not a published table: the type of column {listed(wrong)} is not the one written.")

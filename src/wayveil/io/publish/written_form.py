@@ -63,10 +63,10 @@ def check_start(path: str | Path, columns: int) -> None:
         if start[:2] == b"\x1f\x8b":
             raise InputError(f"{path}: not a published table: the file is packed. {_AGAIN}")
     elif start == end == b"PAR1":
-        held = unpacked_bytes(file)
-        if held is None:
+        n_bytes = unpacked_bytes(file)
+        if n_bytes is None:
             raise InputError(f"{path}: the Parquet file is damaged and cannot be read; write or copy it again.")
-        spend(_UNPACKED_BYTE * held)
+        spend(_UNPACKED_BYTE * n_bytes)
 
 
 def check_form(
@@ -98,11 +98,11 @@ def check_form(
     if content == expected_bytes.getvalue():
         return ()
     facts = footer_facts(content)
-    wanted = footer_facts(expected_bytes.getvalue())
-    other_writer = facts is not None and wanted is not None and facts.writer != wanted.writer
-    if not other_writer or facts is None or wanted is None or not _WRITER.fullmatch(facts.writer):
+    expected = footer_facts(expected_bytes.getvalue())
+    other_writer = facts is not None and expected is not None and facts.writer != expected.writer
+    if not other_writer or facts is None or expected is None or not _WRITER.fullmatch(facts.writer):
         raise InputError(f"{path}: the file is not in the form in which it is written. {_AGAIN}")
-    if facts.schema != wanted.schema or facts.metadata != wanted.metadata:
+    if facts.schema != expected.schema or facts.metadata != expected.metadata:
         raise InputError(f"{path}: the file has another schema or other metadata than are written. {_AGAIN}")
     return (_OTHER_WRITER,)
 

@@ -38,21 +38,21 @@ def outlines_of_names(names: Iterable[str]) -> dict[str, str | None]:
     {'x0..100_y-50..50_t4h': 'POLYGON ((0 -50, 100 -50, 100 50, 0 50, 0 -50))',
      'x100.._y-50..50': 'POLYGON ((100 -50, 1100 -50, 1100 50, 100 50, 100 -50))', 'Park': None}
     """
-    found: dict[str, str | None] = {}
+    outlines: dict[str, str | None] = {}
     listed = list(names)
     limits = _LIMITS | {axis: _rim(listed, axis) for axis in ("x", "y")}
     for name in listed:
         match = _RECTANGLE.fullmatch(name)
         if match is None:
-            found[name] = _outline_of_h3(name) if _H3.fullmatch(name) else None
+            outlines[name] = _outline_of_h3(name) if _H3.fullmatch(name) else None
             continue
         across, left, right, along, low, high = match.groups()
         left = left or limits[across][0]
         right = right or limits[across][1]
         low = low or limits[along][0]
         high = high or limits[along][1]
-        found[name] = f"POLYGON (({left} {low}, {right} {low}, {right} {high}, {left} {high}, {left} {low}))"
-    return found
+        outlines[name] = f"POLYGON (({left} {low}, {right} {low}, {right} {high}, {left} {high}, {left} {low}))"
+    return outlines
 
 
 def sides_of_names(names: Iterable[str]) -> FloatArray:
@@ -125,8 +125,8 @@ def _frame(names: Iterable[str], polygons: ZonePolygons | None) -> pl.DataFrame:
         shapes = shapely.from_wkb(np.array(polygons.shape, dtype=object))
         texts = shapely.to_wkt(shapes, rounding_precision=_DECIMALS, trim=True).tolist()
         drawn = dict(zip(polygons.name, texts, strict=True))
-    said = outlines_of_names(zone for zone in zones if zone not in drawn)
-    outlines = [drawn[zone] if zone in drawn else said[zone] for zone in zones]
+    drawn_by_name = outlines_of_names(zone for zone in zones if zone not in drawn)
+    outlines = [drawn[zone] if zone in drawn else drawn_by_name[zone] for zone in zones]
     return pl.DataFrame({"zone": pl.Series(zones, dtype=pl.String), "geometry": pl.Series(outlines, dtype=pl.String)})
 
 
@@ -153,8 +153,8 @@ def check_outlines(path: str | Path, names: Iterable[str]) -> str:
     if frame["zone"].to_list() != sorted(set(names)):
         return "the outlines are not those of the published zones"
     rectangles = [zone for zone in frame["zone"] if _RECTANGLE.fullmatch(zone)]
-    said = outlines_of_names(rectangles)
-    if any(zone in said and outline != said[zone] for zone, outline in frame.iter_rows()):
+    outlines = outlines_of_names(rectangles)
+    if any(zone in outlines and outline != outlines[zone] for zone, outline in frame.iter_rows()):
         return "the outline of a zone is not the one that its name says"
     texts = [text for text in frame["geometry"].to_list() if text is not None]
     shapes = shapely.from_wkt(np.array(texts, dtype=object), on_invalid="ignore")

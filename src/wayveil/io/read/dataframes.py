@@ -186,8 +186,8 @@ def table_in_memory(frame: Any) -> tuple[pl.DataFrame, str | None] | None:
     name = str(whole.geometry.name)
     columns = _named_columns(_table(whole.drop(columns=whole.geometry.name)))
     shapes = [None if shape is None else shape.wkb for shape in whole.geometry]
-    said = _said(whole.crs)
-    return columns.with_columns(pl.Series(name, shapes, dtype=pl.Binary)), None if said is None else said.name
+    system = _crs_of(whole.crs)
+    return columns.with_columns(pl.Series(name, shapes, dtype=pl.Binary)), None if system is None else system.name
 
 
 def to_pandas(data: Data, *, ids: Sequence[str] | None = None) -> Any:
@@ -252,8 +252,8 @@ def _points_of_shapes(frame: Any, options: ReadOptions) -> Points:
     place = pl.DataFrame({"x": frame.geometry.x.to_numpy(), "y": frame.geometry.y.to_numpy()}).to_struct()
     lazy = table.lazy.collect().with_columns(place.alias(str(len(table.names)))).lazy()
     table = Table(path=_NAME, names=(*table.names, name), lazy=lazy, csv=None, geometry=name, places=table.places)
-    said = _said(frame.crs)
-    points: Points = _noted(points_of(Source(table=table, crs=said, unsure=said is None), options))
+    system = _crs_of(frame.crs)
+    points: Points = _noted(points_of(Source(table=table, crs=system, unsure=system is None), options))
     return points
 
 
@@ -417,7 +417,7 @@ def _row_of(row: int) -> str:
     return f"row {row + 1:,}"
 
 
-def _said(crs: Any) -> Crs | None:
+def _crs_of(crs: Any) -> Crs | None:
     if crs is None:
         return None
     try:

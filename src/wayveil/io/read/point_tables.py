@@ -199,7 +199,7 @@ def _choose_frame(
     notes: list[str] = []
     place = columns.place
     names = [rows.table.names[i] for i in place.values()]
-    said = crs is not None
+    is_declared = crs is not None
     if crs is None and (assumed is not None or "x" not in place):
         crs = assumed or WGS84
         if assumed is None:
@@ -219,7 +219,7 @@ def _choose_frame(
         if crs is not None and crs.name == "EPSG:3857":
             notes.append("EPSG:3857 overstates distances, by a factor of 2 at latitude 60; a local system is better.")
         return Frame(crs="" if crs is None else crs.name), tuple(notes)
-    _refuse_outside(rows, names, said, x, y)
+    _refuse_outside(rows, names, is_declared, x, y)
     frame = Frame.for_degrees(x, y, crs=crs.name)
     if frame.overstatement > _NOTED_OVERSTATEMENT:
         notes.append(
@@ -229,8 +229,8 @@ def _choose_frame(
     return frame, tuple(notes)
 
 
-def _refuse_outside(rows: Rows, names: list[str], said: bool, x: FloatArray, y: FloatArray) -> None:
-    remedy = "correct or remove these rows, or the --crs" if said else f"{_METRES}; otherwise correct these rows"
+def _refuse_outside(rows: Rows, names: list[str], is_declared: bool, x: FloatArray, y: FloatArray) -> None:
+    remedy = "correct or remove these rows, or the --crs" if is_declared else f"{_METRES}; otherwise correct these rows"
     named = " and ".join(f"'{name}'" for name in names)
     rows.refuse(
         ~in_degrees(x, y),

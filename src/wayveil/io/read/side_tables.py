@@ -52,12 +52,12 @@ def name_owners(
     """
     if loaded.data.owners != "declared":
         raise InputError("The input says itself who is behind a trajectory; leave out the tables of owners.")
-    said = read_owners(paths, columns)
+    side_table = read_owners(paths, columns)
     shown = ", ".join(str(path) for path in paths)
     own = pl.DataFrame({"traj_id": loaded.ids.cast(pl.String)})
-    said = said.join(own, on="traj_id", how="semi", maintain_order="left")
-    said, notes = _settle_alike(shown, said, (columns or {}).get("user_id", "user_id"), similar_ids)
-    named = own.join(said.group_by("traj_id").agg("user_id"), on="traj_id", how="left", maintain_order="left")
+    side_table = side_table.join(own, on="traj_id", how="semi", maintain_order="left")
+    side_table, notes = _settle_alike(shown, side_table, (columns or {}).get("user_id", "user_id"), similar_ids)
+    named = own.join(side_table.group_by("traj_id").agg("user_id"), on="traj_id", how="left", maintain_order="left")
     owners = named["user_id"].list.len().fill_null(0).to_numpy()
     several = int((owners > 1).sum())
     without = int((owners == 0).sum())
@@ -111,36 +111,36 @@ def read_owners(paths: Sequence[str | Path], columns: Mapping[str, str] | None =
         table = open_table(path)
         text = {}
         named = {ours: normal_text((columns or {}).get(ours, ours)) for ours in ("traj_id", "user_id")}
-        wanted = {ours: split_name(name, table.names) for ours, name in named.items()}
-        for ours, (name, _) in wanted.items():
+        named_columns = {ours: split_name(name, table.names) for ours, name in named.items()}
+        for ours, (name, _) in named_columns.items():
             if name not in table.names:
                 raise columns_error(
                     table,
                     f"a table of owners needs the column '{name}' for {ours}, but the file has {shown_names(table)}."
                     f"{near_name(table, name)}",
                 )
-        rows = table.read([_at(table, name) for name, _ in wanted.values()])
-        for ours, (name, part) in wanted.items():
+        rows = table.read([_at(table, name) for name, _ in named_columns.values()])
+        for ours, (name, part) in named_columns.items():
             text[ours] = required(rows, _at(table, name), part)
         parts.append(pl.DataFrame(text))
     return pl.concat(parts).unique(maintain_order=True)
 
 
 def _settle_alike(
-    shown: str, said: pl.DataFrame, column: str, meant: SimilarIds | None
+    shown: str, owners: pl.DataFrame, column: str, meant: SimilarIds | None
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return who is behind which trajectory, with ids that are alike as is meant, and notes; refuse them otherwise."""
-    people = said["user_id"].unique(maintain_order=True)
+    people = owners["user_id"].unique(maintain_order=True)
     number = similar_count(people)
     if not number:
-        return said, ()
+        return owners, ()
     if meant is None:
         raise similar_ids_error(shown, column, number)
     notes = (similar_ids_note(column, number, meant),)
     if meant == "different":
-        return said, notes
+        return owners, notes
     code, stays = merge_codes(people)
-    one = said.with_columns(pl.col("user_id").replace(people, people.gather(stays).gather(code)))
+    one = owners.with_columns(pl.col("user_id").replace(people, people.gather(stays).gather(code)))
     return one.unique(maintain_order=True), notes
 
 
@@ -244,12 +244,12 @@ def read_groups(path: str | Path) -> dict[str, list[str]]:
     return groups
 
 
-def _columns(table: Table, wanted: Sequence[str]) -> list[int]:
-    missing = [name for name in wanted if name not in table.names]
+def _columns(table: Table, names: Sequence[str]) -> list[int]:
+    missing = [name for name in names if name not in table.names]
     if missing:
-        message = f"the columns must be {listed(wanted)}; {listed(missing)} {was(len(missing))} not found."
+        message = f"the columns must be {listed(names)}; {listed(missing)} {was(len(missing))} not found."
         raise columns_error(table, message)
-    return [_at(table, name) for name in wanted]
+    return [_at(table, name) for name in names]
 
 
 def _at(table: Table, name: str) -> int:

@@ -208,25 +208,25 @@ def _known(name: str, code: dict[str, int], leaf: BoolArray) -> int:
 
 
 def _without_unknown(rows: Rows, place: IntArray, columns: Columns) -> tuple[Rows, IntArray, str]:
-    known = place >= 0
-    if not known.any():
+    is_known = place >= 0
+    if not is_known.any():
         raise rows.table.wrong(
             "no row has a place that is in the taxonomy; give the taxonomy that these places are from."
         )
-    kept = np.flatnonzero(known)
-    before, after = (required(r, columns.traj_id, columns.parts.get("traj_id")) for r in (rows, _only(rows, kept)))
+    rows_left = np.flatnonzero(is_known)
+    before, after = (required(r, columns.traj_id, columns.parts.get("traj_id")) for r in (rows, _only(rows, rows_left)))
     n_lost = before.n_unique() - after.n_unique()
-    dropped = len(rows) - len(kept)
-    names = as_text(rows, columns.place["place"]).filter(pl.Series(~known)).n_unique()
+    dropped = len(rows) - len(rows_left)
+    names = as_text(rows, columns.place["place"]).filter(pl.Series(~is_known)).n_unique()
     note = f"{count(dropped, 'row')} at {count(names, 'place')} that {_is(names)} not in the taxonomy {was(dropped)} "
     note += "dropped" + (f", and with them {count(n_lost, 'trajectory')} that had no other rows." if n_lost else ".")
-    return _only(rows, kept), place[kept], note
+    return _only(rows, rows_left), place[rows_left], note
 
 
-def _only(rows: Rows, kept: IntArray) -> Rows:
+def _only(rows: Rows, rows_left: IntArray) -> Rows:
     """Return some of the rows, which still know where in the file they are."""
-    original = kept if rows.kept is None else rows.kept[kept]
-    return replace(rows, frame=rows.frame[kept], kept=original)
+    original = rows_left if rows.kept is None else rows.kept[rows_left]
+    return replace(rows, frame=rows.frame[rows_left], kept=original)
 
 
 def _ends(rows: Rows, columns: Columns, read: TrajectoryColumns) -> tuple[IntArray, tuple[str, ...]]:

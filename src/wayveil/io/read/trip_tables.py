@@ -14,14 +14,14 @@ from wayveil.io.read.trajectory_tables import read_trajectories
 from wayveil.io.tabular.codes import by_name
 from wayveil.io.tabular.columns import TRIP_COORDINATES, Columns, ReadOptions, choose_columns, looks_like
 from wayveil.io.tabular.messages import count, shown, was
-from wayveil.io.tabular.table import Rows, Table, as_text, open_table
+from wayveil.io.tabular.table import ROW_NUMBER, Rows, Table, as_text, open_table
 from wayveil.io.tabular.timestamps import parse_times
 from wayveil.io.tabular.usual_names import TripTable, name_trip_columns
 from wayveil.model import Frame, TimeFormat, Trips
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray
 from wayveil.model.data.trips import TripEnds
 
-__all__ = ["read_trips", "trips_of"]
+__all__ = ["place_positions", "read_trips", "trips_of"]
 
 _DEFAULTS = ReadOptions()
 _ENDS = (("origin", "t_start"), ("destination", "t_end"))
@@ -74,7 +74,7 @@ def trips_of(table: Table, options: ReadOptions) -> Loaded:
     trip_columns = name_trip_columns(table, options)
     options = trip_columns.options
     columns = choose_columns(trip_columns.table, options, "trips")
-    rows = _read(table, trip_columns, columns)
+    rows = _read(table, trip_columns, columns, piece=options.piece)
     read = read_trajectories(rows, columns, options, drop_varying=False)
     if len(read.ids) < len(rows):
         raise table.wrong(
@@ -124,8 +124,44 @@ def trips_of(table: Table, options: ReadOptions) -> Loaded:
     return Loaded(data=data, rows=len(rows), notes=(*notes, *rows.notes), ids=read.ids)
 
 
-def _read(table: Table, trip_columns: TripTable, columns: Columns) -> Rows:
-    """Read the columns, and add those that the file does not have: names of places, and numbers of trips."""
+def place_positions(path: str | Path, options: ReadOptions) -> pl.DataFrame | None:
+    """Return where the places of a piece of a table of trips are: place, x and y as in the file, and the first row.
+
+    A place without coordinates has none there; None where the table has no coordinates at all.
+    """
+    table = open_table(path)
+    trip_columns = name_trip_columns(table, options)
+    columns = choose_columns(trip_columns.table, trip_columns.options, "trips")
+    if not all(name in columns.place for name in TRIP_COORDINATES):
+        return None
+    rows = _read(table, trip_columns, columns, piece=True)
+    numbers = np.arange(len(rows)) if table.row_numbers is None else table.row_numbers.collect()[ROW_NUMBER].to_numpy()
+    ends = []
+    for end, (place, t) in enumerate(_ENDS):
+        x, y = (_numbers(rows, columns.place[f"{place}_{axis}"]) for axis in "xy")
+        known = np.isfinite(x) & np.isfinite(y)
+        frame = pl.DataFrame(
+            {
+                "location": as_text(rows, columns.place[place]),
+                "x": x,
+                "y": y,
+                "known": known,
+                "order": end * (1 << 62) + numbers,  # all beginnings stand before all ends, as when read at once
+            }
+        )
+        ends.append(frame.filter(pl.col("location").is_not_null(), pl.Series(_has_time(rows, columns.place[t]))))
+    both = pl.concat(ends).sort("order")
+    found = both.filter("known").unique("location", keep="first", maintain_order=True).drop("known")
+    lost = both.join(found, on="location", how="anti").unique("location", keep="first", maintain_order=True)
+    nowhere = lost.drop("known").with_columns(x=pl.lit(None, pl.Float64), y=pl.lit(None, pl.Float64))
+    return pl.concat([found, nowhere])
+
+
+def _read(table: Table, trip_columns: TripTable, columns: Columns, *, piece: bool) -> Rows:
+    """Read the columns, and add those that the file does not have: names of places, and numbers of trips.
+
+    Trips of a `piece` have their numbers in the whole table, so that no two pieces give one number twice.
+    """
     own = len(table.names)
     rows = table.read([position for position in columns.positions if position < own])
     frame = rows.frame
@@ -135,6 +171,8 @@ def _read(table: Table, trip_columns: TripTable, columns: Columns) -> Rows:
         frame = frame.with_columns((x + " " + y).alias(str(own + number)))
     if columns.numbered:
         numbers = pl.Series(np.arange(1, frame.height + 1)).cast(pl.String)
+        if piece and table.row_numbers is not None:
+            numbers = table.row_numbers.select(pl.col(ROW_NUMBER) + 1).collect().to_series().cast(pl.String)
         frame = frame.with_columns(numbers.alias(str(columns.traj_id)))
         named = replace(named, names=(*named.names, "traj_id"))
     return replace(rows, table=named, frame=frame)
@@ -143,10 +181,8 @@ def _read(table: Table, trip_columns: TripTable, columns: Columns) -> Rows:
 def _times(rows: Rows, position: int) -> tuple[tuple[IntArray, BoolArray], TimeFormat, tuple[str, ...]]:
     """Return times, 0 where there is none, and which are there; their format, and notes."""
     values = rows.frame[str(position)]
-    missing = values.is_null()
-    if values.dtype == pl.String:
-        missing = missing | (values.str.strip_chars() == "").fill_null(True)
-    has_time = ~missing.to_numpy()
+    has_time = _has_time(rows, position)
+    missing = pl.Series(~has_time)
     if not has_time.any():
         raise rows.table.wrong(f"column {shown(rows.table.names[position])} holds no times; name the column that does.")
     # A gap is filled with another time of the column, so that rows keep their numbers in messages.
@@ -155,6 +191,15 @@ def _times(rows: Rows, position: int) -> tuple[tuple[IntArray, BoolArray], TimeF
         replace(rows, frame=rows.frame.with_columns(filled.alias(str(position)))), position
     )
     return (np.where(has_time, t, 0), has_time), time_format, notes
+
+
+def _has_time(rows: Rows, position: int) -> BoolArray:
+    """Return in which rows something is written in a column of times."""
+    values = rows.frame[str(position)]
+    missing = values.is_null()
+    if values.dtype == pl.String:
+        missing = missing | (values.str.strip_chars() == "").fill_null(True)
+    return ~missing.to_numpy()
 
 
 def _positions(
@@ -171,8 +216,7 @@ def _positions(
         return None
     x = x[known[first]]
     y = y[known[first]]
-    name = rows.table.names[columns.place["origin_x"]]
-    if options.crs in _DEGREES or (options.crs is None and looks_like(name, "lon")):
+    if _is_degrees(options, rows.table.names[columns.place["origin_x"]]):
         if (np.abs(x) > 180).any() or (np.abs(y) > 90).any():
             raise rows.table.wrong(
                 "the coordinates of trips are no longitudes and latitudes; say --crs planar if metres."
@@ -184,6 +228,11 @@ def _positions(
     raise InputError(
         f"{rows.table.path}: the coordinates of trips can be degrees or metres: say --crs EPSG:4326 or --crs planar."
     )
+
+
+def _is_degrees(options: ReadOptions, name: str) -> bool:
+    """Whether coordinates of trips are degrees: somebody says so, or the name of their column does."""
+    return options.crs in _DEGREES or (options.crs is None and bool(looks_like(name, "lon")))
 
 
 def _numbers(rows: Rows, position: int) -> FloatArray:

@@ -274,8 +274,8 @@ def place_columns(table: Table, options: ReadOptions, kind: Kind) -> dict[str, i
     position = {name: i for i, name in enumerate(table.names) if name}
     expected = INPUTS[kind]
     if expected.place:
-        wanted = {ours: options.columns.get(ours, ours) for ours in (*expected.place, *expected.place_too)}
-        columns = {ours: position[name] for ours, name in wanted.items() if name in position}
+        column_of = {ours: options.columns.get(ours, ours) for ours in (*expected.place, *expected.place_too)}
+        columns = {ours: position[name] for ours, name in column_of.items() if name in position}
         if options.columns.get("t", "t") not in position and _all(expected.slice, position):
             columns |= {ours: position[ours] for ours in expected.slice}
         ordered = not expected.in_order or "seq" in columns or options.columns.get("t", "t") in position
@@ -455,9 +455,9 @@ def lone_rows_error(shown: str, suspects: tuple[str, ...]) -> InputError:
 
 
 def _listed_only(
-    table: Table, position: Mapping[str, int], taken: set[str], wanted: tuple[str, ...], kind: Kind
+    table: Table, position: Mapping[str, int], taken: set[str], names: tuple[str, ...], kind: Kind
 ) -> dict[str, int]:
-    for name in wanted:
+    for name in names:
         if name in taken or name in INPUTS[kind].known:
             raise table.wrong(f"column '{name}' cannot be an attribute: the column or its name is used otherwise.")
         if name not in position:
@@ -467,4 +467,4 @@ def _listed_only(
                 f"there is no column '{name}' to take as an attribute; the file has {shown_names(table)}."
                 f"{near_name(table, name, others)}",
             )
-    return {name: position[name] for name in wanted}
+    return {name: position[name] for name in names}

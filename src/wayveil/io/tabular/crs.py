@@ -85,7 +85,7 @@ def crs_from_json(document: Any) -> Crs:
     raise UsageError(f"its coordinate system has the unit {_words(units)}, not degrees or metres")
 
 
-def settle_crs(table: Table, given: str | None, found: Crs | None) -> Crs | None:
+def settle_crs(table: Table, given: str | None, declared: Crs | None) -> Crs | None:
     """Return the coordinate system of a file, from what the user says and what the file says; None where nobody does.
 
     Raises
@@ -96,28 +96,30 @@ def settle_crs(table: Table, given: str | None, found: Crs | None) -> Crs | None
         If the file contradicts ``--crs``, or its own system cannot be used.
     """
     if given is None:
-        if found is None or found.degrees is not None:
-            return found
+        if declared is None or declared.degrees is not None:
+            return declared
         try:
-            return _look_up(found)
+            return _look_up(declared)
         except UsageError as error:
-            raise table.wrong(f"the file says that its coordinate system is '{found.name}', but {error}.") from None
+            raise table.wrong(f"the file says that its coordinate system is '{declared.name}', but {error}.") from None
     given_crs = crs_name(given)
     generic = given.strip().lower() in _GENERIC
-    if found is not None and found.degrees is None and (generic or given_crs.name == found.name):
+    if declared is not None and declared.degrees is None and (generic or given_crs.name == declared.name):
         # What the user says of degrees or metres decides where the file has only a name.
-        found = Crs(name=found.name, degrees=given_crs.degrees) if generic else None
+        declared = Crs(name=declared.name, degrees=given_crs.degrees) if generic else None
     if given_crs.degrees is None:
         try:
             given_crs = _look_up(given_crs)
         except UsageError as error:
             raise UsageError(f"--crs {given}: {error}.") from None
-    if found is not None and not (found.degrees == given_crs.degrees if generic else found.name == given_crs.name):
+    if declared is not None and not (
+        declared.degrees == given_crs.degrees if generic else declared.name == given_crs.name
+    ):
         raise table.wrong(
-            f"--crs says '{given}', but the file says that its coordinate system is '{found.name}'; leave --crs out, "
-            "or correct the file."
+            f"--crs says '{given}', but the file says that its coordinate system is '{declared.name}'; leave --crs "
+            "out, or correct the file."
         )
-    return found if found is not None and generic else given_crs
+    return declared if declared is not None and generic else given_crs
 
 
 def in_degrees(x: FloatArray, y: FloatArray) -> BoolArray:

@@ -46,10 +46,10 @@ def guess_kind(path: str | Path, options: ReadOptions = _DEFAULTS) -> Kind:
 
 def kind_of_table(table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = get_args(Kind)) -> Kind:
     """Return which of these kinds a table holds, told from its columns; see `guess_kind`."""
-    said = [kind for kind in kinds if set(INPUTS[kind].mapped) & set(options.columns)]
-    fitting = said if len(said) == 1 else [kind for kind in kinds if place_columns(table, options, kind)]
+    named = [kind for kind in kinds if set(INPUTS[kind].mapped) & set(options.columns)]
+    fitting = named if len(named) == 1 else [kind for kind in kinds if place_columns(table, options, kind)]
     # A table of trips may call where they began lon and lat; points would have one time, t.
-    untimed = fitting == ["points"] and not said and options.columns.get("t", "t") not in table.names
+    untimed = fitting == ["points"] and not named and options.columns.get("t", "t") not in table.names
     if (not fitting or untimed) and "trips" in kinds and has_trip_columns(table, options):
         return "trips"
     if fitting == ["trips"]:

@@ -50,11 +50,11 @@ def listed(names: Iterable[str], hidden: Collection[str] = ()) -> str:
     open_ = [name for name in every if name not in hidden and not looks_like_value(name)]
     short = [f"'{n}'" if len(n) <= _LONGEST else f"'{n[:_LONGEST]}…'" for n in open_]
     more = len(short) - _SHOWN
-    kept = len(every) - len(open_)
+    n_hidden = len(every) - len(open_)
     words = [", ".join(short[:_SHOWN])] if short else []
     words += [f"{more:,} more"] if more > 0 else []
-    like = "a name that looks like a value" if kept == 1 else "names that look like values"
-    words += [f"{kept:,} with {like}"] if kept else []
+    like = "a name that looks like a value" if n_hidden == 1 else "names that look like values"
+    words += [f"{n_hidden:,} with {like}"] if n_hidden else []
     return " and ".join(words)
 
 

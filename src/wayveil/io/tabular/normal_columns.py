@@ -142,5 +142,7 @@ def similar_ids_note(column: str, number: int, meant: SimilarIds) -> str:
 
 def _differ(column: str, number: int) -> str:
     verb = "differs" if number == 1 else "differ"
-    said = f"{count(number, 'value')} of column '{column}' {verb} from another only by case, white space, leading zeros"
-    return f"{said} or letter forms"
+    sentence = (
+        f"{count(number, 'value')} of column '{column}' {verb} from another only by case, white space, leading zeros"
+    )
+    return f"{sentence} or letter forms"

@@ -22,7 +22,8 @@ _PEOPLE_TEXT = """
     ebike motorcycle vessel ship boat mmsi imo callsign aircraft icao icao24 drone
     device tracker imei imsi meid iccid sim phone mobile cellphone smartphone handset tablet wearable mac
     fahrzeug kennzeichen gerat geraet vehicule vehiculo veiculo veicolo appareil dispositivo matricula placa voertuig
-    bluetooth beacon idfa gaid maid adid aaid card smartcard karte tarjeta tag badge collar animal bird
+    bluetooth beacon idfa gaid maid adid aaid caid card smartcard karte karten kunden tarjeta tag badge collar animal
+    bird
 """
 _OTHER_TEXT = """
     type kind class category group gender sex age birth birthday birthyear year month day date time timestamp hour
@@ -39,7 +40,7 @@ _OTHER = frozenset(_OTHER_TEXT.split())
 """What says something of a person or thing, or where and when: "User Type" and "bike station" name nobody."""
 
 # "userid" and "cardno" are one word to a computer.
-_ENDINGS = ("identifier", "number", "code", "hash", "name", "key", "ids", "id", "no", "nr")
+_ENDINGS = ("identifier", "nummer", "number", "code", "hash", "name", "key", "ids", "id", "no", "nr")
 
 
 def looks_like_person(name: str) -> bool:

@@ -123,7 +123,7 @@ def refuse_disorder(
     same = trajectory[1:] == trajectory[:-1]
     again = seq[1][1:] == seq[1][:-1]
     early = t[1][1:] < t[1][:-1]
-    for at, bad, said, remedy in (
+    for at, bad, problem, remedy in (
         (seq[0], again, "repeats a number of the same trajectory", f"Every {noun} has a place of its own."),
         (t[0], early, f"is earlier than at the {noun} before", "Times must not decrease in the order of seq."),
     ):
@@ -131,4 +131,4 @@ def refuse_disorder(
         if at is not None and len(rows_wrong):
             wrong = np.zeros(len(rows), np.bool_)
             wrong[rows_wrong if order is None else order[rows_wrong]] = True
-            rows.refuse(wrong, f"column '{rows.table.names[at]}' {said}", f"{remedy} Correct these rows.")
+            rows.refuse(wrong, f"column '{rows.table.names[at]}' {problem}", f"{remedy} Correct these rows.")

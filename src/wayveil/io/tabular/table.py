@@ -98,6 +98,8 @@ class Table:
         Columns that can be named in options, but are no attributes.
     places : callable or None
         From a row to where it is in the file, where neither lines of CSV nor rows of Parquet tell.
+    row_numbers : polars.LazyFrame or None
+        Of a piece of a table: the number of each row in the whole.
     """
 
     path: str
@@ -109,19 +111,20 @@ class Table:
     geometry: str | None = None
     aside: tuple[str, ...] = ()
     places: Callable[[int], str] | None = field(default=None, repr=False)
+    row_numbers: pl.LazyFrame | None = field(default=None, repr=False)
 
     def read(self, positions: Sequence[int]) -> Rows:
         """Read these columns; lines of CSV on which all of them are empty are left out."""
-        wanted = [str(p) for p in dict.fromkeys(positions)]
+        names = [str(p) for p in dict.fromkeys(positions)]
         try:
-            frame = self.lazy.select(wanted).collect()
+            frame = self.lazy.select(names).collect()
         except _POLARS_ERRORS:
             raise self._unreadable() from None
-        if self.csv is not None and frame[wanted[0]].null_count():
+        if self.csv is not None and frame[names[0]].null_count():
             blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
             if blank.any():
-                kept = np.flatnonzero(~blank.to_numpy())
-                return Rows(table=self, frame=frame.filter(~blank), kept=kept, blank=int(blank.sum()))
+                lines = np.flatnonzero(~blank.to_numpy())
+                return Rows(table=self, frame=frame.filter(~blank), kept=lines, blank=int(blank.sum()))
         return Rows(table=self, frame=frame)
 
     def wrong(self, sentence: str) -> InputError:
@@ -302,6 +305,7 @@ def _open_parquets(shown: str, files: list[Path]) -> Table:
     except _POLARS_ERRORS:
         raise InputError(f"{shown}: the Parquet file is damaged and cannot be read; write or copy it again.") from None
     places = None
+    rows = None
     if whole is not None:
         rows = lazy.select(ROW_NUMBER)
         names.remove(ROW_NUMBER)
@@ -312,7 +316,7 @@ def _open_parquets(shown: str, files: list[Path]) -> Table:
 
     lazy = lazy.select(stored_column(schema, name).alias(str(i)) for i, name in enumerate(names))
     named = ["" if _PANDAS_INDEX.fullmatch(name) else name for name in names]
-    return Table(path=shown, names=_checked(shown, named), lazy=lazy, csv=None, places=places)
+    return Table(path=shown, names=_checked(shown, named), lazy=lazy, csv=None, places=places, row_numbers=rows)
 
 
 def _unzip(shown: str, file: Path) -> bytes:
@@ -345,7 +349,7 @@ def _open_csv(shown: str, source: Path | bytes) -> Table:
             separator=separator,
             infer_schema=False,
             glob=False,
-            with_column_names=lambda found: [str(i) for i in range(len(found))],
+            with_column_names=lambda columns: [str(i) for i in range(len(columns))],
         )
         as_found = len(lazy.collect_schema())
     except _POLARS_ERRORS:
@@ -368,11 +372,11 @@ def _header(shown: str, source: Path | bytes) -> str:
         raise InputError(f"{shown}: the file is empty; a header and at least one row are needed.")
     end = len(start)
     quoted = False
-    for found in re.finditer(rb'["\n]', start):
-        if found.group() == b'"':
+    for match in re.finditer(rb'["\n]', start):
+        if match.group() == b'"':
             quoted = not quoted
         elif not quoted:
-            end = found.start()
+            end = match.start()
             break
     try:
         line = start[:end].decode("utf-8").removesuffix("\r")

@@ -65,7 +65,7 @@ def match_places(questions: Questions, tree: Preorder, classes: StopClasses) -> 
     n = questions.known_offsets.size - 1
     fitting = np.zeros(n, np.int64)
     largest = np.zeros(n, np.float64)
-    found = np.zeros(questions.asked.size, np.float64)
+    share = np.zeros(questions.asked.size, np.float64)
     seen = np.zeros(classes.people.size, np.int64)  # the last question, plus 1, for which a class was looked at
     total = np.zeros(tree.end.size, np.float64)  # per node what the classes that fit add to all leaves below it
     touched = np.empty(tree.end.size, np.int64)  # the nodes of which `total` is not 0
@@ -102,10 +102,10 @@ def match_places(questions: Questions, tree: Preorder, classes: StopClasses) -> 
             largest[q] = max(largest[q], _sum_above(touched[i], total, tree.above) / fitting[q])
         if fitting[q] > 0:
             for j in range(questions.asked_offsets[q], questions.asked_offsets[q + 1]):
-                found[j] = _sum_above(questions.asked[j], total, tree.above) / fitting[q]
+                share[j] = _sum_above(questions.asked[j], total, tree.above) / fitting[q]
         for i in range(n_touched):
             total[touched[i]] = 0.0
-    return fitting, largest, found
+    return fitting, largest, share
 
 
 @inner
@@ -146,8 +146,8 @@ def _contains(classes: StopClasses, c: int, known: Ints, begin: int, stop: int, 
 @inner
 def _sum_above(node: int, total: Floats, above: Ints) -> float:
     """Return the sum over a node and all above it."""
-    found = 0.0
+    weight = 0.0
     while node >= 0:
-        found += total[node]
+        weight += total[node]
         node = above[node]
-    return found
+    return weight

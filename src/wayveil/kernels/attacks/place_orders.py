@@ -40,7 +40,7 @@ def count_orders(rows: Orders, sets: Ints, size: int, victim: Ints, stack: Ints,
     Rows that begin alike should be neighbours; `stack` has room for `size` times the longest list.
     """
     shift = rows.shift
-    held = np.zeros(size + 1, np.int64)
+    n_held = np.zeros(size + 1, np.int64)
     room = stack.size // max(1, size)
     # As `count_sets`: level l of `stack` holds, for each record that visits the first l + 1 places of the row before in
     # this order, the earliest visit at which it has done so.  The earliest is never wrong: what can follow a later one
@@ -54,14 +54,14 @@ def count_orders(rows: Orders, sets: Ints, size: int, victim: Ints, stack: Ints,
         again = i > 0 and (level == size or (sets[now + level] < 0 and sets[before + level] < 0))
         while level < size and sets[now + level] >= 0:
             if level == 0:
-                held[0] = _first(rows, sets[now], stack)
+                n_held[0] = _first(rows, sets[now], stack)
             else:
                 at = (level - 1) * room
                 out = level * room
-                held[level] = _next(rows, sets[now + level], stack, at, held[level - 1], out)
+                n_held[level] = _next(rows, sets[now + level], stack, at, n_held[level - 1], out)
             level += 1
         start = (level - 1) * room
-        stop = (level - 1) * room + held[level - 1]
+        stop = (level - 1) * room + n_held[level - 1]
         last = np.int64(-1)
         if again:  # the same places for another victim
             counts[i, OWNERS] = counts[i - 1, OWNERS]
@@ -101,12 +101,12 @@ def rarest_orders(rows: Orders, known: Orders, roots: Ints, limits: Limits, room
     # of places, the earliest visits at which records have made them, those of the attacked and those of the victims.
     for root in roots:
         n = _undone(known, best, room.victims, 0, _first(known, root, room.victims))
-        held = _first(rows, root, room.stack) if n > 0 and m > 1 else np.int64(0)
-        if held == 0:
+        n_held = _first(rows, root, room.stack) if n > 0 and m > 1 else np.int64(0)
+        if n_held == 0:
             continue
         depth = 1
         levels.records[depth] = 0
-        levels.n_records[depth] = held
+        levels.n_records[depth] = n_held
         levels.victims[depth] = 0
         levels.n_victims[depth] = n
         levels.next_item[depth] = 0
@@ -129,11 +129,11 @@ def rarest_orders(rows: Orders, known: Orders, roots: Ints, limits: Limits, room
             if n == 0:
                 continue
             start = levels.records[depth]
-            held = levels.n_records[depth]
-            kept = _next(rows, place, room.stack, start, held, start + held)
+            n_held = levels.n_records[depth]
+            n_kept = _next(rows, place, room.stack, start, n_held, start + n_held)
             depth += 1
-            levels.records[depth] = start + held
-            levels.n_records[depth] = kept
+            levels.records[depth] = start + n_held
+            levels.n_records[depth] = n_kept
             levels.victims[depth] = out
             levels.n_victims[depth] = n
             levels.next_item[depth] = levels.end_item[depth - 1]
@@ -172,9 +172,9 @@ def _try(rows: Orders, known: Orders, depth: int, more: bool, room: Room, best: 
         stop = known.offsets[victim + 1]
         steps += stop - first
         for row in range(first, stop):
-            found = room.owners[known.place[row]]
-            if 0 < found < best[person]:
-                best[person] = found
+            owners = room.owners[known.place[row]]
+            if 0 < owners < best[person]:
+                best[person] = owners
         if more and best[person] > 1:
             for row in range(first, stop - 1):  # nothing comes after the last visit
                 place = known.place[row]
@@ -193,25 +193,25 @@ def _try(rows: Orders, known: Orders, depth: int, more: bool, room: Room, best: 
 @inner
 def _first(rows: Orders, place: int, stack: Ints) -> np.int64:
     """Write the first visit of every record to a place to `stack`; return how many.  O(list)."""
-    held = np.int64(0)
+    n_held = np.int64(0)
     last = np.int64(-1)
     for at in range(rows.starts[place], rows.starts[place + 1]):
         if rows.key[at] >> rows.shift != last:
             last = rows.key[at] >> rows.shift
-            stack[held] = rows.key[at]
-            held += 1
-    return held
+            stack[n_held] = rows.key[at]
+            n_held += 1
+    return n_held
 
 
 @inner
-def _next(rows: Orders, place: int, stack: Ints, start: int, held: int, out: int) -> np.int64:
+def _next(rows: Orders, place: int, stack: Ints, start: int, n_held: int, out: int) -> np.int64:
     """Write the next visit to a place after each of ``stack[start:start + held]``, in the same record, to
     ``stack[out:]``; return how many there are."""
     at = rows.starts[place]
     stop = rows.starts[place + 1]
-    kept = np.int64(0)
+    n_kept = np.int64(0)
     # Both sides rise, so `at` never goes back: a galloping search, as in `keep_fitting`.
-    for i in range(start, start + held):
+    for i in range(start, start + n_held):
         now = stack[i]
         step = np.int64(1)
         while at + step < stop and rows.key[at + step] <= now:
@@ -227,17 +227,17 @@ def _next(rows: Orders, place: int, stack: Ints, start: int, held: int, out: int
         if at == stop:
             break
         if rows.key[at] >> rows.shift == now >> rows.shift:
-            stack[out + kept] = rows.key[at]
-            kept += 1
-    return kept
+            stack[out + n_kept] = rows.key[at]
+            n_kept += 1
+    return n_kept
 
 
 @inner
-def _undone(known: Orders, best: Ints, stack: Ints, start: int, held: int) -> np.int64:
+def _undone(known: Orders, best: Ints, stack: Ints, start: int, n_held: int) -> np.int64:
     """Keep the visits of people whose best is above 1 in ``stack[start:]``; return how many."""
-    kept = np.int64(0)
-    for i in range(start, start + held):
+    n_kept = np.int64(0)
+    for i in range(start, start + n_held):
         if best[known.owner[stack[i] >> known.shift]] > 1:
-            stack[start + kept] = stack[i]
-            kept += 1
-    return kept
+            stack[start + n_kept] = stack[i]
+            n_kept += 1
+    return n_kept

@@ -126,13 +126,13 @@ def rarest_sets(index: PlaceIndex, known: Known, roots: Ints, limits: Limits, ro
                 room.victims[n] = known.record[i]
                 n += 1
         left = limits.m - items.cost[root]
-        held = start_fitting(lists, items.place[root], root, room.stack) if n > 0 and left > 0 else np.int64(0)
-        if held == 0:
+        n_held = start_fitting(lists, items.place[root], root, room.stack) if n > 0 and left > 0 else np.int64(0)
+        if n_held == 0:
             continue
         room.path[0] = root
         depth = 1
         levels.records[depth] = 0
-        levels.n_records[depth] = held
+        levels.n_records[depth] = n_held
         levels.victims[depth] = 0
         levels.n_victims[depth] = n
         levels.next_item[depth] = 0
@@ -160,12 +160,12 @@ def rarest_sets(index: PlaceIndex, known: Known, roots: Ints, limits: Limits, ro
             if n == 0:
                 continue
             start = levels.records[depth]
-            held = levels.n_records[depth]
-            kept = keep_fitting(lists, items.place[item], item, room.stack, start, held, start + held)
+            n_held = levels.n_records[depth]
+            n_kept = keep_fitting(lists, items.place[item], item, room.stack, start, n_held, start + n_held)
             room.path[depth] = item
             depth += 1
-            levels.records[depth] = start + held
-            levels.n_records[depth] = kept
+            levels.records[depth] = start + n_held
+            levels.n_records[depth] = n_kept
             levels.victims[depth] = out
             levels.n_victims[depth] = n
             levels.next_item[depth] = levels.end_item[depth - 1]
@@ -232,21 +232,21 @@ def _try(index: PlaceIndex, known: Known, depth: int, limits: Limits, room: Room
         later = _after(known, items, victim, turn)
         fewest = owners
         for at in range(later, stop):
-            found = room.owners[known.item[at]]
+            behind = room.owners[known.item[at]]
             steps += 1
-            fewest = min(fewest, found)
+            fewest = min(fewest, behind)
             counts = known.size[victim] == 0 or known.size[victim] == depth + 1
-            if counts and 0 < found < best[person] and items.cost[known.item[at]] <= left:
-                best[person] = found
+            if counts and 0 < behind < best[person] and items.cost[known.item[at]] <= left:
+                best[person] = behind
         if best[person] > 1:
             for at in range(later, stop):
                 item = known.item[at]
                 more = left - items.cost[item]
                 if more < 1 or at + 1 == stop or room.last[item] < -1:
                     continue
-                found = room.owners[item]
-                hopeless = limits.alone and found - more * (owners - fewest) >= best[person]
-                if not hopeless and (found > 0 or tolerance > 0):
+                behind = room.owners[item]
+                hopeless = limits.alone and behind - more * (owners - fewest) >= best[person]
+                if not hopeless and (behind > 0 or tolerance > 0):
                     room.ahead[end] = item
                     end += 1
                     room.last[item] = -2  # once is enough

@@ -115,10 +115,10 @@ def count_sets(
     rows = index.rows
     lists = index.lists
     items = index.items
-    held = np.zeros(width + 1, np.int64)
+    n_held = np.zeros(width + 1, np.int64)
     values = np.empty(width)
     room = stack.size // max(1, width)
-    # One set per round.  Level l of `stack`, its entries from l * room on, holds the ``held[l]`` records that fit the
+    # One set per round.  Level l of `stack`, its entries from l * room on, holds the ``n_held[l]`` records that fit the
     # first l + 1 items of the set before; so the levels that this set shares with it need not be made again, and a new
     # level is what the one below has in common with the list of one more item.
     for i in range(counts.shape[0]):
@@ -131,14 +131,14 @@ def count_sets(
         while level < width and sets[now + level] >= 0:
             item = sets[now + level]
             if level == 0:
-                held[0] = start_fitting(lists, items.place[item], item, stack)
+                n_held[0] = start_fitting(lists, items.place[item], item, stack)
             else:
                 at = (level - 1) * room
                 out = level * room
-                held[level] = keep_fitting(lists, items.place[item], item, stack, at, held[level - 1], out)
+                n_held[level] = keep_fitting(lists, items.place[item], item, stack, at, n_held[level - 1], out)
             level += 1
         start = (level - 1) * room
-        stop = (level - 1) * room + held[level - 1]
+        stop = (level - 1) * room + n_held[level - 1]
         last = np.int64(-1)
         if again:  # the same set for another victim
             counts[i, OWNERS] = counts[i - 1, OWNERS]
@@ -172,23 +172,23 @@ def count_sets(
 @inner
 def start_fitting(lists: Lists, place: int, item: int, stack: Ints) -> np.int64:
     """Write the records that fit an item to `stack`; return how many.  O(list)."""
-    held = np.int64(0)
+    n_held = np.int64(0)
     for at in range(lists.starts[place], lists.starts[place + 1]):
         if lists.low[at] <= item < lists.high[at]:
-            stack[held] = lists.record[at]
-            held += 1
-    return held
+            stack[n_held] = lists.record[at]
+            n_held += 1
+    return n_held
 
 
 @inner
-def keep_fitting(lists: Lists, place: int, item: int, stack: Ints, start: int, held: int, out: int) -> np.int64:
+def keep_fitting(lists: Lists, place: int, item: int, stack: Ints, start: int, n_held: int, out: int) -> np.int64:
     """Write the records of ``stack[start:start + held]`` that fit an item to ``stack[out:]``; return how many."""
     at = lists.starts[place]
     stop = lists.starts[place + 1]
-    kept = np.int64(0)
+    n_kept = np.int64(0)
     # Both sides rise.  Before each round everything of the list before `at` is smaller than the records still to come,
     # so `at` never goes back; it leaps in steps of 1, 2, 4, ..., then halves the last leap (a galloping search).
-    for i in range(start, start + held):
+    for i in range(start, start + n_held):
         record = stack[i]
         step = np.int64(1)
         while at + step < stop and lists.record[at + step] < record:
@@ -204,9 +204,9 @@ def keep_fitting(lists: Lists, place: int, item: int, stack: Ints, start: int, h
         if at == stop:
             break
         if lists.record[at] == record and lists.low[at] <= item < lists.high[at]:
-            stack[out + kept] = record
-            kept += 1
-    return kept
+            stack[out + n_kept] = record
+            n_kept += 1
+    return n_kept
 
 
 @inner
@@ -234,7 +234,7 @@ def in_proportion(items: Items, sets: Ints, start: int, size: int, values: Float
         most_found = max(most_found, values[j])
     for j in range(size):
         known = items.value[sets[start + j]] / most_known
-        found = values[j] / most_found
-        if known < found - found * tolerance or known > found + found * tolerance:
+        ratio = values[j] / most_found
+        if known < ratio - ratio * tolerance or known > ratio + ratio * tolerance:
             return False
     return True

@@ -232,8 +232,8 @@ def passing_owners(rows: BoxSides, slots: Slots, values: Values, watches: Watche
 @inner
 def _worth(values: Values, s: int, owner: int) -> float:
     """Return what slot s is worth to who looks for an owner."""
-    wanted = values.label[s] * values.owners + owner
-    at = np.searchsorted(values.key, wanted)
-    if at < values.key.size and values.key[at] == wanted:
+    key = values.label[s] * values.owners + owner
+    at = np.searchsorted(values.key, key)
+    if at < values.key.size and values.key[at] == key:
         return values.value[at]
     return 0.0

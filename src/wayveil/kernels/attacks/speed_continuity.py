@@ -41,14 +41,14 @@ def keep_reachable(known, rows, person, trajectory, speed, slack):
     coordinates do not depend on each other then, it is enough to know from where to where each can be at a time.
     `slack` metres are for rounding.  O(known rows x boxes) time per pair, no memory.
     """
-    kept = np.ones(person.size, np.bool_)
+    is_reachable = np.ones(person.size, np.bool_)
     for e in range(person.size):
         i = person[e]
         o = trajectory[e]
         for at in range(known.first[i], known.first[i + 1]):
-            kept[e] = kept[e] and _near_all(known, rows, at, o, speed, slack)
-        kept[e] = kept[e] and _has_way(known, rows, i, o, speed, slack)
-    return kept
+            is_reachable[e] = is_reachable[e] and _near_all(known, rows, at, o, speed, slack)
+        is_reachable[e] = is_reachable[e] and _has_way(known, rows, i, o, speed, slack)
+    return is_reachable
 
 
 @inner

@@ -45,8 +45,8 @@ def doublet_codes(location: NDArray[Any], t: NDArray[Any]) -> tuple[Ints, int]:
     codes = location.astype(np.int64) * len(moments) + moment
     n = places * len(moments)
     if n > room:
-        found, codes = np.unique(codes, return_inverse=True)
-        n = len(found)
+        doublets, codes = np.unique(codes, return_inverse=True)
+        n = len(doublets)
     return codes, n
 
 
@@ -68,8 +68,8 @@ OWNERS, OWNERS_WITH, TRAJECTORIES, TRAJECTORIES_WITH, OF_VICTIM, OF_ONE_OWNER = 
 
 def match_sets(lists: VisitLists, sets: Ints) -> tuple[Ints, Ints]:
     """Return the first two columns of `count_fitting`: owners, and those who share the most frequent value."""
-    found = count_fitting(lists, sets, np.zeros(len(sets), np.int64))
-    return found[:, OWNERS], found[:, OWNERS_WITH]
+    counts = count_fitting(lists, sets, np.zeros(len(sets), np.int64))
+    return counts[:, OWNERS], counts[:, OWNERS_WITH]
 
 
 def count_fitting(lists: VisitLists, sets: Ints, victim: Ints) -> Ints:
@@ -170,7 +170,7 @@ def _first_of(room: _Room, level: int, owner: Ints, who: int) -> Any:
 @inner
 def _common(room: _Room, level: int, slots: Ints, low: Any, high: Any) -> Any:
     """Write what the level below and ``slots[low:high]``, both rising, share to a level; return how many."""
-    kept = np.int64(0)
+    n_common = np.int64(0)
     # Before each round everything before `low` is smaller than the slots still to come, so `low` never goes back; it
     # leaps in steps of 1, 2, 4, ..., as most of the longer list is skipped, then halves the last leap.
     for i in range(room.held[level - 1]):
@@ -189,9 +189,9 @@ def _common(room: _Room, level: int, slots: Ints, low: Any, high: Any) -> Any:
         if low == high:
             break
         if slots[low] == slot:
-            room.found[level, kept] = slot
-            kept += 1
-    return kept
+            room.found[level, n_common] = slot
+            n_common += 1
+    return n_common
 
 
 @inner

@@ -84,8 +84,8 @@ def aligned_groups(offsets, place, owner, m, tree):
             for i in range(n):
                 if label[i] >= 0 or taken_for[owner[i]] == first:
                     continue
-                cost, kept = _align(sequence[:width], size, place[offsets[i] : offsets[i + 1]], tree, loss)
-                if kept and (best < 0 or cost < least):
+                cost, members = _align(sequence[:width], size, place[offsets[i] : offsets[i + 1]], tree, loss)
+                if members and (best < 0 or cost < least):
                     best = i
                     least = cost
             if best < 0:

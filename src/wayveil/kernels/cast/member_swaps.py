@@ -165,7 +165,7 @@ def _fits(member, group, slot, owner, i):
 @inner
 def _keeps_secrets(member, group, slot, secrets, most, i):
     """Return whether, with trajectory `i` in this slot of a group, no secret of it is that of more than `most`."""
-    kept = True
+    keeps = True
     for s in range(secrets.shape[1]):
         secret = secrets[i, s]
         if secret < 0:
@@ -175,5 +175,5 @@ def _keeps_secrets(member, group, slot, secrets, most, i):
             if other != slot:
                 for t in range(secrets.shape[1]):
                     n += secrets[member[group, other], t] == secret
-        kept &= n <= most
-    return kept
+        keeps &= n <= most
+    return keeps

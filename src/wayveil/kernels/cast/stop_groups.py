@@ -76,11 +76,11 @@ def near_groups(places, owner, secrets, most, m, tree, rounds, tries):
                 turned_secrets[i, s] = secrets[at, s]
         member = np.empty((n // m, m), np.int64)
         n_groups = _grow_groups(turned_places, turned_owner, turned_secrets, most, tree, member, times)
-        cost, found = exchange(turned_places, turned_owner, turned_secrets, most, member[:n_groups], tree, rounds)
+        cost, members = exchange(turned_places, turned_owner, turned_secrets, most, member[:n_groups], tree, rounds)
         if least < 0 or cost < least:
             least = cost
             for i in range(n):
-                label[(first + i) % n] = found[i]
+                label[(first + i) % n] = members[i]
     return label
 
 

@@ -27,11 +27,11 @@ last : int64, array of one
 @inner
 def new_people(n_wanted):
     """Return room for the `n_wanted` nearest people."""
-    wanted = np.empty(1, np.int64)
-    wanted[0] = n_wanted
+    limit = np.empty(1, np.int64)
+    limit[0] = n_wanted
     return People(
         np.empty(n_wanted, np.int64), np.empty(n_wanted, np.float64), np.empty(n_wanted, np.float64),
-        np.empty(n_wanted, np.int64), np.zeros(1, np.int64), wanted, np.zeros(1, np.int64),
+        np.empty(n_wanted, np.int64), np.zeros(1, np.int64), limit, np.zeros(1, np.int64),
     )  # fmt: skip
 
 

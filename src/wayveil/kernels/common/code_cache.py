@@ -38,6 +38,7 @@ import numba
 from llvmlite.binding import get_host_cpu_features  # type: ignore[import-untyped]
 from numba.core.caching import CompileResultCacheImpl, NullCache
 from numba.core.serialize import dumps
+from numba.core.types import Dispatcher
 
 __all__ = [
     "COMPILED",
@@ -101,15 +102,17 @@ class CodeCache(NullCache):
             if folder is not None:
                 payload = _read_code(folder / self._file_name(sig, target))
                 if payload is not None:
-                    found = _rebuilt(target_context, payload)
-                    if found is not None and tuple(found.signature.args) == tuple(sig):
-                        return found
+                    compiled = _rebuilt(target_context, payload)
+                    if compiled is not None and tuple(compiled.signature.args) == tuple(sig):
+                        return compiled
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled function."""
         if self._own is None or any(not part.can_cache for part in data.lifted) or data.library.has_dynamic_globals:
             return
+        if any(isinstance(kind, Dispatcher) for kind in sig):
+            return  # a function among the arguments has no name but its address, which is another's in the next process
         with suppress(OSError):  # a full disk is no reason to stop
             _write_code(self._own / self._file_name(sig, data.codegen.magic_tuple()), dumps(data._reduce()))
 

@@ -66,9 +66,9 @@ def _kcl_suppress() -> None:
     def some() -> np.ndarray:
         return np.zeros(2, np.int64)
 
-    found = Violating(new_table(1, 1), some(), some())
+    violating = Violating(new_table(1, 1), some(), some())
     common = Common(new_table(1, 1), some(), some(), some(), some(), some())
-    suppress(_one_record(), some(), found, common, Privacy(1, 1, some()), True, None, None)
+    suppress(_one_record(), some(), violating, common, Privacy(1, 1, some()), True, None, None)
 
 
 def _kcl_restore() -> None:

@@ -61,14 +61,14 @@ def most_frequent(offsets: Any, items: Any, owner: Any, n_items: int, most: int)
     while True:
         records, occurs, item_of = _ranked(offsets, items, owner, n_items, bar)
         longest = int(np.diff(records.offsets).max(initial=1))
-        held = search_best(records, occurs, most, longest).reshape(-1, longest + 2)
-        if bar == 1 or (len(held) == most and held[:, 0].min() >= bar):
+        patterns = search_best(records, occurs, most, longest).reshape(-1, longest + 2)
+        if bar == 1 or (len(patterns) == most and patterns[:, 0].min() >= bar):
             break
         bar = max(1, bar // 8)
-    length = held[:, 1]
+    length = patterns[:, 1]
     first = np.concatenate([[0], np.cumsum(length)])
-    rank = held[:, 2:][np.arange(longest) < length[:, None]]
-    first, item, support = _in_order(first, rank, held[:, 0], item_of)
+    rank = patterns[:, 2:][np.arange(longest) < length[:, None]]
+    first, item, support = _in_order(first, rank, patterns[:, 0], item_of)
     rows = np.lexsort((np.diff(first), -support))
     parts = [item[first[row] : first[row + 1]] for row in rows]
     first = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)

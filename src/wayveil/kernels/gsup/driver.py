@@ -144,7 +144,7 @@ def suppress_everywhere(state: State) -> State:
     records = [np.unique(record_of[a:b]) for a, b in pairwise(ends)]
     lengths = np.diff(state.offsets)
     heap: list[tuple[float, int, int, int]] = []
-    left = {place for place, found in enumerate(records) if len(found)}
+    left = {place for place, lists in enumerate(records) if len(lists)}
     count_unsafe(state)
     commits = 0
 
@@ -157,7 +157,7 @@ def suppress_everywhere(state: State) -> State:
     # trajectories.  If none gains, all places are looked up; if still none does, the first unsafe one goes.  Every
     # round takes a place out for good, so it ends.
     while state.node[: _used(state), columns.UNSAFE].any():
-        state = _with_room(state, 2 * max(int(lengths[found].sum()) for found in records))
+        state = _with_room(state, 2 * max(int(lengths[lists].sum()) for lists in records))
         while heap and heap[0][3] < commits:
             heapq.heapreplace(heap, worth(heap[0][2]))
         if not heap or heap[0][0] == np.inf:
@@ -166,7 +166,7 @@ def suppress_everywhere(state: State) -> State:
         place = heapq.heappop(heap)[2] if heap[0][0] < np.inf else _first_unsafe(state)
         delete_everywhere(state, records[place], place, True)
         left.discard(place)
-        heap = [found for found in heap if found[2] in left]
+        heap = [lists for lists in heap if lists[2] in left]
         heapq.heapify(heap)
         commits += 1
     return state

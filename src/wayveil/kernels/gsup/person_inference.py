@@ -90,8 +90,8 @@ class _Classes:
     def thin_out(self, trips: Ints, draw: Ints) -> list[int]:
         """Take trajectories of one person out until no place is inferred with a chance above p; return which."""
         gone: list[int] = []
-        while len(trips) > 1 and (found := self._unsafe(trips)) is not None:
-            adversary, place = found
+        while len(trips) > 1 and (unsafe := self._unsafe(trips)) is not None:
+            adversary, place = unsafe
             # Of the class in which the place is most frequent one goes: this helps most, and everybody sees the class.
             while len(trips) > 1 and self._is_above(holdings := self._holdings(adversary, place, trips)):
                 c = max(holdings, key=lambda one: (Fraction(holdings[one][1], holdings[one][0]), -one))
@@ -105,9 +105,9 @@ class _Classes:
     def _unsafe(self, trips: Ints) -> tuple[int, int] | None:
         """Return an adversary and a place that he infers of the person with a chance above p, or None."""
         for adversary in range(len(self.cls)):
-            group, held = np.unique(self.cls[adversary, trips], return_counts=True)
+            group, n_trips = np.unique(self.cls[adversary, trips], return_counts=True)
             slack = self._slack(len(group))
-            places = find_suspects(group, held, self.counts, self.log_factorial, self.none, self.limit + slack)
+            places = find_suspects(group, n_trips, self.counts, self.log_factorial, self.none, self.limit + slack)
             for place in places.tolist():
                 if self._is_above(self._holdings(adversary, place, trips)):
                     return adversary, place
@@ -115,10 +115,10 @@ class _Classes:
 
     def _holdings(self, adversary: int, place: int, trips: Ints) -> dict[int, tuple[int, int, int]]:
         """Return for each class with the place its trajectories, those with the place, and those of the person."""
-        group, held = np.unique(self.cls[adversary, trips], return_counts=True)
+        group, n_trips = np.unique(self.cls[adversary, trips], return_counts=True)
         counts = self.counts
         holdings = {}
-        for c, mine in zip(group.tolist(), held.tolist(), strict=True):
+        for c, mine in zip(group.tolist(), n_trips.tolist(), strict=True):
             start = counts.starts[c]
             end = counts.starts[c + 1]
             e = start + np.searchsorted(counts.place[start:end], place)
@@ -146,10 +146,10 @@ class _Classes:
 
 
 @kernel
-def find_suspects(group, held, counts, log_factorial, none, limit):
+def find_suspects(group, n_trips, counts, log_factorial, none, limit):
     """Return the places of which the logarithm of the chance that a person has none is at most `limit`, lowest first.
 
-    `group` and `held` (int64) are the classes of the person and how many trajectories they have in each; `none`
+    `group` and `n_trips` (int64) are the classes of the person and how many trajectories they have in each; `none`
     (float64) has a zero for each place, before and after.  Time is that of the places of these classes.
     """
     size = counts.size
@@ -171,11 +171,11 @@ def find_suspects(group, held, counts, log_factorial, none, limit):
                 touched[n_touched] = place[e]
                 n_touched += 1
             rest = size[c] - having[e]
-            if held[i] > rest:
+            if n_trips[i] > rest:
                 none[place[e]] = -np.inf  # the person has more trajectories than there are without the place
             else:
-                none[place[e]] += log_factorial[rest] - log_factorial[rest - held[i]]
-                none[place[e]] -= log_factorial[size[c]] - log_factorial[size[c] - held[i]]
+                none[place[e]] += log_factorial[rest] - log_factorial[rest - n_trips[i]]
+                none[place[e]] -= log_factorial[size[c]] - log_factorial[size[c] - n_trips[i]]
     n_suspects = 0
     chances = np.empty(n_touched)
     for i in range(n_touched):

@@ -17,7 +17,6 @@ from wayveil.kernels.common.heap import new_heap, pop, push
 from wayveil.kernels.common.jit import inner, kernel
 from wayveil.kernels.common.sequence_table import grown
 from wayveil.kernels.kcl.exact_validity import Taken, is_valid, is_violating, lose, new_scratch, settle
-from wayveil.kernels.kcl.literal_validity import is_valid_as_printed
 from wayveil.kernels.kcl.pattern_loss import lose_patterns, pattern_loss
 from wayveil.kernels.kcl.projected_lists import inverted
 from wayveil.kernels.kcl.suppression_state import compact, contains, new_threats, position
@@ -46,7 +45,7 @@ _LOG_IS_GLOBAL, _LOG_ITEM, _LOG_THREAT, _LOG_GAIN, _LOG_RECORDS, _LOG_STEP = ran
 
 
 @kernel
-def suppress(records, elsewhere, violating, common, privacy, local, printed, patterns):
+def suppress(records, elsewhere, violating, common, privacy, local, validity, patterns):
     """Switch visits off in ``records.alive`` until no threat is left; return the log, flat, five numbers a step.
 
     A step is (0 local or 1 global, item, threat or -1, threats in the score, records touched).
@@ -61,11 +60,12 @@ def suppress(records, elsewhere, violating, common, privacy, local, printed, pat
     privacy : Privacy
     local : bool
         Whether items may leave only the records of a threat; otherwise they leave all records.
-    printed : None or True
-        True for the validity test as printed in the paper, for which all records must be at hand.
+    validity : None or kernel
+        What tests a local suppression in place of `is_valid`: called with records, threats, item, threat, privacy and
+        scratch, all records at hand.  Studies put the paper's own test here; published data never rest on one.
     patterns : None or Patterns
         The cost in the score is the number of records touched, or of patterns lost where these are given; then all
-        records must be at hand.  Their counts go down.  Where this or `printed` is None, numba leaves the code out.
+        records must be at hand.  Their counts go down.  Where this or `validity` is None, numba leaves the code out.
     """
     threats = new_threats(violating, common, records, elsewhere)
     item_first, item_record, _ = inverted(records)
@@ -108,10 +108,10 @@ def suppress(records, elsewhere, violating, common, privacy, local, printed, pat
             continue  # where it is higher, a newer entry says so
         if m != _GLOBAL:
             # Line 3: only a valid suppression is in the score table; here it is tested when it is about to be done.
-            if printed is None:
+            if validity is None:
                 valid = is_valid(records, common, threats, item, m, privacy, scratch)
             else:
-                valid = is_valid_as_printed(records, threats, item, m, privacy, scratch)
+                valid = validity(records, threats, item, m, privacy, scratch)
             if not valid:
                 scores.aside[cell] = 1
                 continue

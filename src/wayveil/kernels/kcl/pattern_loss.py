@@ -103,7 +103,7 @@ def visits_to_mend(records, patterns, lost):
     n_items = patterns.of_first.size - 1
     n_visits = records.items.size
     begin, by_begin = _by_first_item(patterns, n_items)
-    wanted = np.empty(n_visits, np.int64)
+    to_mend = np.empty(n_visits, np.int64)
     in_pattern = np.zeros(n_visits, np.int64)
     # The last visit of every item so far: it is in this record if it is not before it.  So nothing has to be cleared.
     visit_of = np.empty(n_items, np.int64)
@@ -114,7 +114,7 @@ def visits_to_mend(records, patterns, lost):
         end = records.offsets[r + 1]
         for v in range(start, end):
             visit_of[records.items[v]] = v
-            wanted[v] = records.alive[v]
+            to_mend[v] = records.alive[v]
         # Every pattern that the record had is met once, at the visit of its first item.
         broken = False
         for v in range(start, end):
@@ -127,11 +127,11 @@ def visits_to_mend(records, patterns, lost):
                     in_pattern[u] = 1
                     if lost[q] == 1:
                         broken |= records.alive[u] == 0
-                        wanted[u] = 1
+                        to_mend[u] = 1
         if broken:
             for v in range(start, end):
-                wanted[v] *= in_pattern[v]
-    return wanted
+                to_mend[v] *= in_pattern[v]
+    return to_mend
 
 
 @inner

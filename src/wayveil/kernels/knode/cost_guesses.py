@@ -57,19 +57,19 @@ def guess_more(tracks, boxes, g, v):
 
 
 @inner
-def keep_on_list(who, cost, held, item, value):
+def keep_on_list(who, cost, n_listed, item, value):
     """Put an item into its place on a list of the cheapest, if it is cheap enough; return how long the list is.
 
     ``who[:held]`` (int64) are the items on it, ``cost[:held]`` (float64) what they cost, ascending; both are written.
     """
-    if held == who.size and value >= cost[held - 1]:
-        return held
-    held = min(held + 1, who.size)
-    at = held - 1
+    if n_listed == who.size and value >= cost[n_listed - 1]:
+        return n_listed
+    n_listed = min(n_listed + 1, who.size)
+    at = n_listed - 1
     while at > 0 and cost[at - 1] > value:
         who[at] = who[at - 1]
         cost[at] = cost[at - 1]
         at -= 1
     who[at] = item
     cost[at] = value
-    return held
+    return n_listed

@@ -81,16 +81,16 @@ def partition(weights, owner, start, end, k):
     n = owner.size
     label = np.empty(n, np.int64)
     near = np.empty(n, np.int64)
-    held = np.empty(n, np.int64)
+    n_members = np.empty(n, np.int64)
     for v in range(n):
         label[v] = _FREE
         near[v] = -1
-        held[v] = -1
+        n_members[v] = -1
     component = np.empty(n, np.int64)
     groups = np.int64(0)
     graph = _Graph(
         weights, owner, start, end, np.zeros(2, np.int64), np.zeros(n, np.int64), label, near,
-        np.empty(n, np.float64), np.zeros(n, np.int64), np.zeros(n, np.int64), held,
+        np.empty(n, np.float64), np.zeros(n, np.int64), np.zeros(n, np.int64), n_members,
         np.empty(n, np.int64), np.zeros(1, np.int64),
     )  # fmt: skip
     # Algorithm 2.  Before each round every group has k owners, and components that can have no group are dropped, but
@@ -141,18 +141,18 @@ def _lightest_edge(graph):
 
 
 @inner
-def _walk(graph, v, since, found):
-    """Write to `found` what free vertices connect to v and were not seen `since` a walk; return its owners and size."""
-    # Breadth first: found[:at] were looked at, found[at:size] wait.
+def _walk(graph, v, since, component):
+    """Write to `component` the free vertices that v reaches, not seen `since` a walk; return its owners and size."""
+    # Breadth first: component[:at] were looked at, component[at:size] wait.
     graph.walks[0] += 1
     number = graph.walks[0]
     owners = np.int64(0)
     size = np.int64(1)
     at = np.int64(0)
-    found[0] = v
+    component[0] = v
     graph.seen[v] = number
     while at < size:
-        u = found[at]
+        u = component[at]
         at += 1
         if graph.owner_seen[graph.owner[u]] != number:
             graph.owner_seen[graph.owner[u]] = number
@@ -160,7 +160,7 @@ def _walk(graph, v, since, found):
         for w in range(graph.owner.size):
             if graph.label[w] == _FREE and graph.seen[w] < since and graph.weights[u, w] < NO_EDGE:
                 graph.seen[w] = number
-                found[size] = w
+                component[size] = w
                 size += 1
     return owners, size
 

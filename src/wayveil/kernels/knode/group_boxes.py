@@ -145,13 +145,13 @@ def new_boxes(n, groups, longest):
 @inner
 def count_of_owner(tracks, boxes, g, who):
     """Return how many trajectories of one person are in group g."""
-    found = np.int64(0)
+    count = np.int64(0)
     v = boxes.head[g]
     while v >= 0:
         if tracks.owner[v] == who:
-            found += 1
+            count += 1
         v = boxes.follow[v]
-    return found
+    return count
 
 
 @inner

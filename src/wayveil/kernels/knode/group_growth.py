@@ -70,16 +70,16 @@ def _cheapest(tracks, boxes, g):
     """Return the trajectory of a new owner that costs least in group g, or -1."""
     who = np.empty(_TRY, np.int64)
     cost = np.empty(_TRY, np.float64)
-    held = np.int64(0)
+    n_listed = np.int64(0)
     for v in range(tracks.first.size):
         if boxes.label[v] < 0 and count_of_owner(tracks, boxes, g, tracks.owner[v]) == 0:
             guess = guess_more(tracks, boxes, g, v)
             if guess < NEVER:
-                held = keep_on_list(who, cost, held, v, guess)
+                n_listed = keep_on_list(who, cost, n_listed, v, guess)
     # Only for those with the least guesses the loss is computed.
     best = np.int64(-1)
     least = NEVER
-    for i in range(held):
+    for i in range(n_listed):
         loss = loss_if(tracks, boxes, g, -1, who[i], least, 1)
         if loss < least:
             best = who[i]

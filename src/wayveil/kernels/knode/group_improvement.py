@@ -76,12 +76,12 @@ def _improve(tracks, boxes, groups, v, k, share):
     here = loss_if(tracks, boxes, a, v, -1, NEVER, 1)
     free = boxes.owners[a] > k or count_of_owner(tracks, boxes, a, tracks.owner[v]) > 1
     free = free and keeps_shares(tracks, boxes, a, v, -1, share)
-    who, cost, held = _nearest(tracks, boxes, groups, v)
+    who, cost, n_listed = _nearest(tracks, boxes, groups, v)
     to = np.int64(-1)
     other = np.int64(-1)
     best = -_LEAST
     # The best of all moves and interchanges with the nearest groups; `best` is the change of the loss, below zero.
-    for i in range(held):
+    for i in range(n_listed):
         g = who[i]
         room = boxes.owners[g] < 2 * k - 1 or count_of_owner(tracks, boxes, g, tracks.owner[v]) > 0
         cheaper = here - boxes.loss[a] + cost[i] < best
@@ -123,10 +123,10 @@ def _change(tracks, boxes, v, u, here, best):
         about = loss_if(tracks, boxes, g, u, v, _SLACK * now, step)
         if about + loss_if(tracks, boxes, a, v, u, _SLACK * now - about, step) > _SLACK * now:
             return NEVER
-    there = loss_if(tracks, boxes, g, u, v, now + best - here, 1)
-    if here + there >= now + best:
+    loss_there = loss_if(tracks, boxes, g, u, v, now + best - here, 1)
+    if here + loss_there >= now + best:
         return NEVER
-    return there + loss_if(tracks, boxes, a, v, u, now + best - there, 1) - now
+    return loss_there + loss_if(tracks, boxes, a, v, u, now + best - loss_there, 1) - now
 
 
 @inner
@@ -134,17 +134,17 @@ def _nearest(tracks, boxes, groups, v):
     """Return the groups, other than its own, where v costs least, with the costs and their number."""
     who = np.empty(_TRY, np.int64)
     cost = np.empty(_TRY, np.float64)
-    held = np.int64(0)
+    n_listed = np.int64(0)
     for g in range(groups):
         if g != boxes.label[v]:
             guess = guess_more(tracks, boxes, g, v)
             if guess < NEVER:
-                held = keep_on_list(who, cost, held, g, guess)
+                n_listed = keep_on_list(who, cost, n_listed, g, guess)
     # Of those with the least guesses, the least by their exact losses.
     near = np.empty(_NEAR, np.int64)
     more = np.empty(_NEAR, np.float64)
     n = np.int64(0)
-    for i in range(held):
+    for i in range(n_listed):
         g = who[i]
         most = more[n - 1] if n == _NEAR else NEVER
         n = keep_on_list(near, more, n, g, loss_if(tracks, boxes, g, -1, v, boxes.loss[g] + most, 1) - boxes.loss[g])
@@ -161,11 +161,11 @@ def _may_interchange(tracks, boxes, v, u, k, share):
     mine = tracks.owner[v]
     yours = tracks.owner[u]
     here = boxes.owners[a]
-    there = boxes.owners[g]
+    owners = boxes.owners[g]
     here -= 1 if count_of_owner(tracks, boxes, a, mine) == 1 else 0
     here += 1 if count_of_owner(tracks, boxes, a, yours) == 0 else 0
-    there -= 1 if count_of_owner(tracks, boxes, g, yours) == 1 else 0
-    there += 1 if count_of_owner(tracks, boxes, g, mine) == 0 else 0
-    if not (k <= here < 2 * k and k <= there < 2 * k):
+    owners -= 1 if count_of_owner(tracks, boxes, g, yours) == 1 else 0
+    owners += 1 if count_of_owner(tracks, boxes, g, mine) == 0 else 0
+    if not (k <= here < 2 * k and k <= owners < 2 * k):
         return False
     return keeps_shares(tracks, boxes, a, v, u, share) and keeps_shares(tracks, boxes, g, u, v, share)

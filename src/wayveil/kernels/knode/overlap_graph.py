@@ -83,11 +83,11 @@ def _overlaps(tracks, a, b, m, axes):
         across = west <= x[j] <= east
         along = south <= y[j] <= north
         if axes == _EITHER:
-            found = across or along
+            overlaps = across or along
         elif axes == _BOTH:
-            found = across and along
+            overlaps = across and along
         else:
-            found = across if axes == _ONLY_X else along
-        if found:
+            overlaps = across if axes == _ONLY_X else along
+        if overlaps:
             return True
     return False

@@ -23,7 +23,7 @@ def smallest_cover(offsets, t, box_offsets, t_min, t_max, area):
     >>> smallest_cover(one, np.array([0, 2, 9]), one, np.array([0, 1, 2]), np.array([1, 2, 3]), np.array([4.0, 6, 5]))
     array([ 4.,  5., -1.])
     """
-    found = np.empty(t.size, np.float64)
+    cover = np.empty(t.size, np.float64)
     for trajectory in range(offsets.size - 1):
         box = box_offsets[trajectory]
         stop = box_offsets[trajectory + 1]
@@ -31,10 +31,10 @@ def smallest_cover(offsets, t, box_offsets, t_min, t_max, area):
         for row in range(offsets[trajectory], offsets[trajectory + 1]):
             while box < stop and t_max[box] < t[row]:
                 box += 1
-            found[row] = -1.0
+            cover[row] = -1.0
             at = box
             while at < stop and t_min[at] <= t[row]:
-                if found[row] < 0.0 or area[at] < found[row]:
-                    found[row] = area[at]
+                if cover[row] < 0.0 or area[at] < cover[row]:
+                    cover[row] = area[at]
                 at += 1
-    return found
+    return cover

@@ -35,7 +35,7 @@ def displacements(true: Motions, published: Motions) -> Any:
     >>> displacements(Motions(two, np.array([0, 10]), x, x * 0), Motions(two, np.array([5, 20]), x, x * 0 + 3)).tolist()
     [5.830951894845301, 3.0]
     """
-    found = np.empty(published.t.size, np.float64)
+    distance = np.empty(published.t.size, np.float64)
     for trajectory in range(true.offsets.size - 1):
         j = true.offsets[trajectory]
         last = true.offsets[trajectory + 1] - 1
@@ -43,7 +43,7 @@ def displacements(true: Motions, published: Motions) -> Any:
         # walk along the two is enough.
         for row in range(published.offsets[trajectory], published.offsets[trajectory + 1]):
             if j > last:
-                found[row] = np.nan
+                distance[row] = np.nan
                 continue
             t = published.t[row]
             while j < last and true.t[j + 1] <= t:
@@ -54,5 +54,5 @@ def displacements(true: Motions, published: Motions) -> Any:
                 u = (float(t) - float(true.t[j])) / (float(true.t[j + 1]) - float(true.t[j]))
                 true_x = (1.0 - u) * true.x[j] + u * true.x[j + 1]
                 true_y = (1.0 - u) * true.y[j] + u * true.y[j + 1]
-            found[row] = math.hypot(published.x[row] - true_x, published.y[row] - true_y)
-    return found
+            distance[row] = math.hypot(published.x[row] - true_x, published.y[row] - true_y)
+    return distance

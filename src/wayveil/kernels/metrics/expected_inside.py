@@ -43,12 +43,12 @@ def expect_inside(b, q, disc, expected):
             if q.x[i] - half > east or q.x[i] + half < west or q.y[i] - half > north or q.y[i] + half < south:
                 continue
             step = (q.end[i] - q.begin[i]) / _MOMENTS
-            found = 0.0
+            total = 0.0
             for turn in range(_MOMENTS):
                 moment = q.begin[i] + (turn + 0.5) * step
                 if born <= moment <= dies:
-                    found += _share_inside(b, first, last, moment, q.x[i], q.y[i], half, disc)
-            expected[i] += found / _MOMENTS
+                    total += _share_inside(b, first, last, moment, q.x[i], q.y[i], half, disc)
+            expected[i] += total / _MOMENTS
 
 
 @inner

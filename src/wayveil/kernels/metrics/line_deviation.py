@@ -10,10 +10,10 @@ __all__ = ["deviation_of", "deviations", "embedded"]
 
 
 @kernel
-def deviations(offsets, x, y, kept, nothing_left):
+def deviations(offsets, x, y, is_kept, nothing_left):
     """Return `deviation_of` every trajectory; 0 for those without rows.  O(rows).
 
-    Trajectory i has the rows ``offsets[i]:offsets[i + 1]`` of `x`, `y` (float64) and `kept` (1 for rows that are left).
+    Trajectory i has the rows ``offsets[i]:offsets[i + 1]`` of `x`, `y` (float64) and `is_kept` (1 for rows left).
 
     Examples
     --------
@@ -21,11 +21,11 @@ def deviations(offsets, x, y, kept, nothing_left):
     >>> deviations(np.array([0, 3, 4]), x, y, np.array([1, 0, 1, 0]), 9.0).tolist()
     [1.0, 9.0]
     """
-    found = np.zeros(offsets.size - 1)
-    for i in range(found.size):
+    largest = np.zeros(offsets.size - 1)
+    for i in range(largest.size):
         if offsets[i] < offsets[i + 1]:
-            found[i] = deviation_of(offsets[i], offsets[i + 1], x, y, kept, nothing_left)
-    return found
+            largest[i] = deviation_of(offsets[i], offsets[i + 1], x, y, is_kept, nothing_left)
+    return largest
 
 
 @kernel
@@ -40,7 +40,7 @@ def embedded(offsets, row, other_offsets, other_row):
     >>> embedded(np.array([0, 4]), np.array([7, 8, 7, 9]), np.array([0, 2]), np.array([7, 9])).tolist()
     [1, 0, 0, 1]
     """
-    found = np.zeros(row.size, np.int64)
+    is_inside = np.zeros(row.size, np.int64)
     for i in range(offsets.size - 1):
         at = offsets[i]
         for j in range(other_offsets[i], other_offsets[i + 1]):
@@ -48,13 +48,13 @@ def embedded(offsets, row, other_offsets, other_row):
             while ahead < offsets[i + 1] and row[ahead] != other_row[j]:
                 ahead += 1
             if ahead < offsets[i + 1]:
-                found[ahead] = 1
+                is_inside[ahead] = 1
                 at = ahead + 1
-    return found
+    return is_inside
 
 
 @inner
-def deviation_of(start, end, x, y, kept, nothing_left):
+def deviation_of(start, end, x, y, is_kept, nothing_left):
     """Return the mean distance of the rows from `start` to `end` to the line through those that are kept.
 
     For a row between two kept ones it is the distance to the segment between these, before the first or after the last
@@ -65,7 +65,7 @@ def deviation_of(start, end, x, y, kept, nothing_left):
     total = 0.0
     last = np.int64(-1)
     for row in range(start, end + 1):
-        if row < end and kept[row] == 0:
+        if row < end and is_kept[row] == 0:
             continue
         if row == end and last < 0:
             return nothing_left

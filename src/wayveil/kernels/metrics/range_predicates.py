@@ -57,7 +57,7 @@ class Queries(NamedTuple):
 
 
 @inner
-def decide(b, trajectory, q, i, radius, disc, wanted):
+def decide(b, trajectory, q, i, radius, disc, predicates):
     """Return those of the bits PAI, SDI and DAI that are wanted and hold for query i.
 
     "Always" needs all the time of the query to be inside the life of the trajectory.
@@ -73,8 +73,8 @@ def decide(b, trajectory, q, i, radius, disc, wanted):
     last = b.offsets[trajectory + 1] - 1
     if first > last:
         return 0
-    open_bits = wanted & (PAI | SDI | DAI)
-    found = 0
+    open_bits = predicates & (PAI | SDI | DAI)
+    answers = 0
     if float(b.t_min[first]) > begin or float(b.t_max[last]) < end:
         open_bits &= SDI
     # A binary search for the first row that ends at `begin` or later; the motion from the one before it may reach in.
@@ -87,10 +87,10 @@ def decide(b, trajectory, q, i, radius, disc, wanted):
         else:
             high = middle
     # The predicates of Trajcevski et al. (2004), piece by piece: each row rests, then moves to the next.  Before each
-    # round `found` has what holds for good, and `open_bits` what may still hold: "sometime" needs one piece where it is
-    # so, "always" must not meet one where it is not.  What is convex needs a look at the ends of a piece alone.
+    # round `answers` has what holds for good, and `open_bits` what may still hold: "sometime" needs one piece where it
+    # is so, "always" must not meet one where it is not.  What is convex needs a look at the ends of a piece alone.
     row = max(first, low - 1)
-    while row <= last and open_bits & ~found and float(b.t_min[row]) <= end:
+    while row <= last and open_bits & ~answers and float(b.t_min[row]) <= end:
         box = b.x_min[row], b.x_max[row], b.y_min[row], b.y_max[row]
         for moves in range(2):
             start = float(b.t_min[row])
@@ -105,10 +105,10 @@ def decide(b, trajectory, q, i, radius, disc, wanted):
             if start <= end and stop >= begin:
                 p = piece_at(start, stop, box, (b.x_min[to], b.x_max[to], b.y_min[to], b.y_max[to]), begin, end)
                 if open_bits & SDI and is_within(p, x, y, half - radius, disc):
-                    found |= SDI
+                    answers |= SDI
                 if open_bits & PAI and not stays_near(p, x, y, half, radius, disc):
                     open_bits &= ~PAI
                 if open_bits & DAI and not stays_within(p, x, y, half - radius, disc):
                     open_bits &= ~DAI
         row += 1
-    return found | (open_bits & (PAI | DAI))
+    return answers | (open_bits & (PAI | DAI))

@@ -132,7 +132,7 @@ def _cell(value, low, scale, n):
 
 
 @kernel
-def _count(b, q, radius, disc, wanted, grid, lists):
+def _count(b, q, radius, disc, predicates, grid, lists):
     """As `count_inside`, with an index of the queries."""
     side = grid.side
     first = lists.first
@@ -195,7 +195,7 @@ def _count(b, q, radius, disc, wanted, grid, lists):
                             if not is_near(p, q.x[i], q.y[i], q.half[i], radius, disc):
                                 continue
                             seen[i] = trajectory
-                            found = PSI | decide(b, trajectory, q, i, radius, disc, wanted)
+                            answers = PSI | decide(b, trajectory, q, i, radius, disc, predicates)
                             for bit in range(4):
-                                counts[i, bit] += (found & wanted) >> bit & 1
+                                counts[i, bit] += (answers & predicates) >> bit & 1
     return counts

@@ -52,15 +52,15 @@ def align_stops(offsets, place, new_offsets, new_place, tree, left_out):
             p = place[a + k]
             # With fewer used than this, those that are left could not all be used.
             for j in range(min(k + 1, n_new), max(0, n_new - n_old + k + 1) - 1, -1):
-                found = np.int64(-1)
+                match = np.int64(-1)
                 if best[j] >= 0:
-                    found = best[j] + left_out
+                    match = best[j] + left_out
                 if j > 0 and best[j - 1] >= 0:
                     g = new_place[b + j - 1]
                     if tree.kind[g] == tree.kind[p] and tree.first[g] <= tree.first[p] < tree.last[g]:
                         used = best[j - 1] + abs(tree.weight[p] - tree.weight[g])
-                        if found < 0 or used < found:
-                            found = used
-                best[j] = found
+                        if match < 0 or used < match:
+                            match = used
+                best[j] = match
         cost[i] = best[n_new]
     return cost

@@ -72,7 +72,7 @@ def nearest(tree, rows, free, lowest, owner, at, most, search):
     far = most
     index = n
     allowed = reach(far, tree.slack)
-    held = np.int64(0)
+    n_held = np.int64(0)
     full = False
     top = np.int64(1)
     search.nodes[0] = 0
@@ -106,9 +106,9 @@ def nearest(tree, rows, free, lowest, owner, at, most, search):
             number = tree.order[slot]
             if d > far or (d == far and number > index):
                 continue
-            search.slot[held] = slot
-            search.far[held] = d
-            held += 1
+            search.slot[n_held] = slot
+            search.far[n_held] = d
+            n_held += 1
             if owner[slot] != owner[at] and offer(people, owner[slot], d, 0.0, number):
                 full = True
                 last = people.last[0]
@@ -118,18 +118,18 @@ def nearest(tree, rows, free, lowest, owner, at, most, search):
     if not full:
         return np.int64(-1)
     # Of all that were held on the way, those stay that are the nearest of one of the people.
-    kept = np.int64(0)
-    for i in range(held):
+    n_kept = np.int64(0)
+    for i in range(n_held):
         slot = search.slot[i]
         d = search.far[i]
         if is_before(far, 0.0, index, d, 0.0, tree.order[slot]):
             continue
         for person in range(people.n_people[0]):
             if people.index[person] == tree.order[slot]:
-                search.slot[kept] = slot
-                search.far[kept] = d
-                kept += 1
-    return kept
+                search.slot[n_kept] = slot
+                search.far[n_kept] = d
+                n_kept += 1
+    return n_kept
 
 
 @kernel
@@ -141,16 +141,16 @@ def core_distances(tree, rows, owner, others, begin, end):
     n = tree.order.size
     n_nodes = tree.first.size
     search = new_search(n, n_nodes, others)
-    found = np.empty(end - begin, np.float64)
+    distance = np.empty(end - begin, np.float64)
     free = np.ones(n, np.int64)
     lowest = np.empty(n_nodes, np.int64)
     find_lowest(tree, free, lowest)
     for at in range(begin, end):
-        held = nearest(tree, rows, free, lowest, owner, at, INF, search)
-        found[at - begin] = INF
-        if held >= 0:
-            found[at - begin] = search.people.far[search.people.last[0]]
-    return found
+        n_held = nearest(tree, rows, free, lowest, owner, at, INF, search)
+        distance[at - begin] = INF
+        if n_held >= 0:
+            distance[at - begin] = search.people.far[search.people.last[0]]
+    return distance
 
 
 @kernel
@@ -172,7 +172,7 @@ def group_distances(tree, rows, core, begin, end):
             least[node] = INF
             for slot in range(tree.first[node], tree.last[node]):
                 least[node] = min(least[node], core[slot])
-    found = np.empty(end - begin, np.float64)
+    distance = np.empty(end - begin, np.float64)
     nodes = np.empty(n_nodes, np.int64)
     for at in range(begin, end):
         # As in `nearest`: before each round, a centre that is better than `best` can only lie in a node on the stack.
@@ -192,5 +192,5 @@ def group_distances(tree, rows, core, begin, end):
             for slot in range(tree.first[node], tree.last[node]):
                 if core[slot] < best and sketch_gap(tree.sketch, at, slot) <= reach(best, tree.slack):
                     best = min(best, max(core[slot], row_distance(rows, at, slot, best)))
-        found[at - begin] = best
-    return found
+        distance[at - begin] = best
+    return distance

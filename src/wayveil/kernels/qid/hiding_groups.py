@@ -37,7 +37,7 @@ def nearest_people(samples, which, owner, active, distance, most):
     trajectory, O(n) memory.
     """
     n = samples.first.size - 1
-    found = np.empty((which.size, most), np.int64)
+    nearest = np.empty((which.size, most), np.int64)
     near = np.empty(most, np.float64)
     candidate = np.empty(n, np.int64)
     score = np.empty(n, np.float64)
@@ -52,10 +52,10 @@ def nearest_people(samples, which, owner, active, distance, most):
             other = candidate[c]
             if owner[other] == owner[which[w]] or not active[other] or not has_known(samples, which[w], other):
                 continue
-            size = _insert(found[w], near, size, other, score[c], owner)
+            size = _insert(nearest[w], near, size, other, score[c], owner)
         for i in range(size, most):
-            found[w, i] = -1
-    return found
+            nearest[w, i] = -1
+    return nearest
 
 
 @inner
@@ -133,23 +133,23 @@ def _add(samples, known, distance, candidate, score, count):
 
 
 @inner
-def _insert(found, near, size, other, distance, owner):
+def _insert(nearest, near, size, other, distance, owner):
     """Insert a trajectory into a list by distance that has one of each person.  Return the new size.
 
-    ``found[:size]`` (int64) is the list and ``near[:size]`` (float64) the distances; both are written.
+    ``nearest[:size]`` (int64) is the list and ``near[:size]`` (float64) the distances; both are written.
     """
     old = np.int64(0)
-    while old < size and owner[found[old]] != owner[other]:
+    while old < size and owner[nearest[old]] != owner[other]:
         old += 1
     if old < size and near[old] <= distance:
         return size
     if old == size:
-        size = min(size + 1, found.size)
+        size = min(size + 1, nearest.size)
     at = min(old, size - 1)
     while at > 0 and near[at - 1] > distance:
-        found[at] = found[at - 1]
+        nearest[at] = nearest[at - 1]
         near[at] = near[at - 1]
         at -= 1
-    found[at] = other
+    nearest[at] = other
     near[at] = distance
     return size

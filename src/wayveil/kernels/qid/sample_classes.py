@@ -28,8 +28,8 @@ def unite_groups(samples, group_first, member, parent):
         low = group_first[g]
         high = group_first[g + 1]
         for i in range(low, high):
-            for known in range(samples.known_first[member[i]], samples.known_first[member[i] + 1]):
-                row = samples.known_row[known]
+            for sample in range(samples.known_first[member[i]], samples.known_first[member[i] + 1]):
+                row = samples.known_row[sample]
                 for j in range(low, high):
                     other = row_at(samples.first, samples.code, member[j], samples.code[row])
                     if other >= 0:
@@ -113,15 +113,15 @@ def unite_asymmetric(samples, active, x, y, sides, parent):
 @inner
 def _fits(samples, m, other, x, y, sides):
     """Tell whether all that is known of m is in the boxes of another one: 1, 0, or -1 where there is no box."""
-    found = np.int64(1)
-    for known in range(samples.known_first[m], samples.known_first[m + 1]):
-        mine = samples.known_row[known]
+    fits = np.int64(1)
+    for sample in range(samples.known_first[m], samples.known_first[m + 1]):
+        mine = samples.known_row[sample]
         row = row_at(samples.first, samples.code, other, samples.code[mine])
         if row < 0:
             return np.int64(-1)
         if not _inside(sides, row, x[mine], y[mine]):
-            found = np.int64(0)
-    return found
+            fits = np.int64(0)
+    return fits
 
 
 @inner
@@ -134,8 +134,8 @@ def _inside(sides, row, x, y):
 @inner
 def _unite_pair(samples, m, other, parent):
     """Make two trajectories equal at the known times of m, at all of which the other one has a sample."""
-    for known in range(samples.known_first[m], samples.known_first[m + 1]):
-        row = samples.known_row[known]
+    for sample in range(samples.known_first[m], samples.known_first[m + 1]):
+        row = samples.known_row[sample]
         unite(parent, row, row_at(samples.first, samples.code, other, samples.code[row]))
 
 

@@ -66,8 +66,8 @@ def unite_guards(samples, group_first, member, boxed, speed, guard, parent):
                 j = member[b]
                 if i == j or not has_known(samples, i, j) or not has_known(samples, j, i):
                     continue
-                for known in range(samples.known_first[i], samples.known_first[i + 1]):
-                    row = samples.known_row[known]
+                for sample in range(samples.known_first[i], samples.known_first[i + 1]):
+                    row = samples.known_row[sample]
                     middle = row_at(samples.first, samples.code, j, samples.code[row])
                     # From the known time on, back and then forward, until all that is further away is within reach.
                     for step in (-1, 1):
@@ -167,8 +167,8 @@ def candidate_edges(samples, active, boxed, speed, most):
 def _fits(samples, i, j, boxed, speed):
     """Tell whether all that is known of i is in marked boxes of j, and within reach of all its other boxes."""
     sides = boxed.sides
-    for known in range(samples.known_first[i], samples.known_first[i + 1]):
-        row = samples.known_row[known]
+    for sample in range(samples.known_first[i], samples.known_first[i + 1]):
+        row = samples.known_row[sample]
         x = boxed.x[row]
         y = boxed.y[row]
         middle = row_at(samples.first, samples.code, j, samples.code[row])

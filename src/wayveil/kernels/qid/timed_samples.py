@@ -42,19 +42,23 @@ def keep_compatible(samples, start, candidate, most):
 
     Candidates (int64) are taken in the order given.  O(most) time per candidate and known time.
     """
-    found = np.empty(most + 1, np.int64)
-    found[0] = start
+    compatible = np.empty(most + 1, np.int64)
+    compatible[0] = start
     size = np.int64(1)
     for c in range(candidate.size):
         if size == most + 1:
             break
         fits = True
         for i in range(size):
-            fits = fits and has_known(samples, found[i], candidate[c]) and has_known(samples, candidate[c], found[i])
+            fits = (
+                fits
+                and has_known(samples, compatible[i], candidate[c])
+                and has_known(samples, candidate[c], compatible[i])
+            )
         if fits:
-            found[size] = candidate[c]
+            compatible[size] = candidate[c]
             size += 1
-    return found[:size]
+    return compatible[:size]
 
 
 @inner

@@ -132,12 +132,12 @@ def new_search(n_roads):
     before = np.empty(n_roads, np.int64)
     seen = np.zeros(n_roads, np.int64)
     done = np.zeros(n_roads, np.int64)
-    wanted = np.zeros(n_roads, np.int64)
+    is_goal = np.zeros(n_roads, np.int64)
     run = np.zeros(1, np.int64)
     key = np.zeros(_REMEMBERED, np.int64)
     known = np.empty(_REMEMBERED, np.float64)
     bound = np.empty(_REMEMBERED, np.float64)
-    return Search(way, before, seen, done, wanted, run, key, known, bound)
+    return Search(way, before, seen, done, is_goal, run, key, known, bound)
 
 
 @kernel
@@ -146,9 +146,9 @@ def new_goals(most):
     road = np.empty(most, np.int64)
     limit = np.empty(most, np.float64)
     way = np.empty(most, np.float64)
-    asked = np.empty(most, np.int64)
+    goals = np.empty(most, np.int64)
     slot = np.empty(most, np.int64)
-    return Goals(road, limit, way, asked, slot)
+    return Goals(road, limit, way, goals, slot)
 
 
 @kernel

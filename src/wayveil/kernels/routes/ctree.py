@@ -92,10 +92,10 @@ def grown_tree(tree):
 
 
 @inner
-def similar_in_tree(tree, roads, n_roads, share, found, common):
-    """Write the clusters that have more than a share of these distinct roads to `found`; return how many.
+def similar_in_tree(tree, roads, n_roads, share, candidates, common):
+    """Write the clusters that have more than a share of these distinct roads to `candidates`; return how many.
 
-    `roads` (int64) has the `n_roads` roads first; `share` is a numerator and a denominator.  `found` and `common`
+    `roads` (int64) has the `n_roads` roads first; `share` is a numerator and a denominator.  `candidates` and `common`
     (int64, one per cluster) are written: how many roads a cluster shares goes to `common`.
     """
     # Before each round, a cluster that shares enough is found or lies below a node on the stack.  A node is passed by
@@ -114,7 +114,7 @@ def similar_in_tree(tree, roads, n_roads, share, found, common):
                     tree.stack[n_stack] = item
                     n_stack += 1
                 else:
-                    found[n_found] = tree.cluster[item]
+                    candidates[n_found] = tree.cluster[item]
                     common[tree.cluster[item]] = shared
                     n_found += 1
     return n_found

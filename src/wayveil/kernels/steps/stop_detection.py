@@ -49,10 +49,10 @@ def place_of_points(x, y, low, high, candidate, shapes):
     without, what is within its `reach` of its centre.
     O(candidates and their corners) time.
     """
-    found = np.empty(x.size, np.int64)
+    place = np.empty(x.size, np.int64)
     for i in range(x.size):
         best = np.inf
-        found[i] = -1
+        place[i] = -1
         for j in range(low[i], high[i]):
             p = candidate[j]
             dx = x[i] - shapes.centre_x[p]
@@ -69,8 +69,8 @@ def place_of_points(x, y, low, high, candidate, shapes):
                     inside = inside or _in_ring(x[i], y[i], shapes, r, reach)
             if inside:
                 best = far
-                found[i] = p
-    return found
+                place[i] = p
+    return place
 
 
 @kernel

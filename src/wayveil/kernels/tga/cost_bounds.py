@@ -215,12 +215,12 @@ def _sum_from_the_end(rest, n, m, rule):
 @inner
 def _pieces_of(one, pieces):
     """Return (from, to, 1 + the smallest side) of pieces for x, y and t, and how many boxes are in each: 10 rows."""
-    found = np.empty((10, pieces))
+    pieces_of = np.empty((10, pieces))
     n = one.shape[1]
     for a in range(pieces):
         first = a * n // pieces
         last = (a + 1) * n // pieces
-        found[_N_BOXES, a] = last - first
+        pieces_of[_N_BOXES, a] = last - first
         for d in range(3):
             low = np.inf
             high = -np.inf
@@ -229,10 +229,10 @@ def _pieces_of(one, pieces):
                 low = min(low, one[2 * d, i])
                 high = max(high, one[2 * d + 1, i])
                 side = min(side, 1.0 + (one[2 * d + 1, i] - one[2 * d, i]))
-            found[_FROM + d, a] = low
-            found[_TO + d, a] = high
-            found[_SIDE + d, a] = side
-    return found
+            pieces_of[_FROM + d, a] = low
+            pieces_of[_TO + d, a] = high
+            pieces_of[_SIDE + d, a] = side
+    return pieces_of
 
 
 @inner

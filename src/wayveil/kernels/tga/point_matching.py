@@ -48,7 +48,7 @@ def nearest(one, m_one, sequences, coarse, choice, rule):
     `one` (float64, 6 x boxes) stands for `m_one` trajectories.  Ties go to the smaller number.  The time of
     `coarse_bounds`, and at most O(product of the lengths) for each sequence that is matched.
     """
-    wanted = choice.wanted
+    n_wanted = choice.wanted
     is_banned = np.zeros(sequences.owner.size, np.int64)
     longest = np.int64(1)
     for b in range(choice.banned.size):
@@ -60,9 +60,9 @@ def nearest(one, m_one, sequences, coarse, choice, rule):
         if choice.free[i] == 1 and is_banned[sequences.owner[i]] == 0:
             heap = push(heap, bound[c], i)
             longest = max(longest, sequences.end[i] - sequences.begin[i])
-    best = np.empty(wanted, np.int64)
-    cost = np.empty(wanted)
-    found = np.int64(0)
+    best = np.empty(n_wanted, np.int64)
+    cost = np.empty(n_wanted)
+    n_found = np.int64(0)
     most = np.inf
     scratch = Scratch(np.empty(one.shape[1] + 1), np.empty(longest + 1), np.empty((2, longest)), np.empty(longest + 1))
     # Step 2 of TGA: who is cheapest to match.  Sequences are visited by increasing bound.  Before each round the list
@@ -72,10 +72,10 @@ def nearest(one, m_one, sequences, coarse, choice, rule):
         _, i = pop(heap)
         value = _cost(one, m_one, sequences, i, rule, most, scratch)
         if value <= most:
-            found = _insert(best, cost, found, i, value, sequences.owner)
-            if found == wanted:
-                most = cost[found - 1]
-    return best[:found].copy(), cost[:found].copy()
+            n_found = _insert(best, cost, n_found, i, value, sequences.owner)
+            if n_found == n_wanted:
+                most = cost[n_found - 1]
+    return best[:n_found].copy(), cost[:n_found].copy()
 
 
 @kernel
@@ -194,23 +194,23 @@ def _cost(one, m_one, sequences, number, rule, most, scratch):
 
 
 @inner
-def _insert(best, cost, found, i, value, owner):
+def _insert(best, cost, n_found, i, value, owner):
     """Put a sequence into the list of the cheapest, one per owner, if it belongs there; return how many are in it.
 
     ``best[:found]`` (int64) are the sequences, ``cost[:found]`` (float64) what they cost, ascending; both are written.
     """
-    at = found  # where it goes: behind the others, or in place of the one of the same owner, or of the last
-    for b in range(found):
+    at = n_found  # where it goes: behind the others, or in place of the one of the same owner, or of the last
+    for b in range(n_found):
         if owner[best[b]] == owner[i]:
             at = b
     at = min(at, best.size - 1)
-    if at < found and (cost[at] < value or (cost[at] == value and best[at] < i)):
-        return found
-    found = max(found, at + 1)
+    if at < n_found and (cost[at] < value or (cost[at] == value and best[at] < i)):
+        return n_found
+    n_found = max(n_found, at + 1)
     while at > 0 and (value < cost[at - 1] or (value == cost[at - 1] and i < best[at - 1])):
         best[at] = best[at - 1]
         cost[at] = cost[at - 1]
         at -= 1
     best[at] = i
     cost[at] = value
-    return found
+    return n_found

@@ -185,6 +185,8 @@ class Cast(Method):
         of = trajectory_of_row(data.offsets)
         claim = self.claim
         worst = self.weights == "worst"
+        # First groups are formed by stops that are not sensitive, which the attacker knows; then sensitive stops are
+        # generalized inside the classes of equal sequences, until none is inferred with more than c.
         shares = Shares(m=self.m, owner_share=claim.owner_share, c=self.c if worst else None)
         offsets = keep_rows(data.offsets, ~secret)
         apart = worst and not claim.is_blind
@@ -198,6 +200,9 @@ class Cast(Method):
             secrets=_padded(of[secret], place[secret], len(data)) if apart else np.empty((len(data), 0), np.int64),
         )
         find = find_aligned_groups if self.alignment == "order" else find_groups
+        # Blind: groups are formed without a look at sensitive places, so that working out the grouping tells nothing
+        # about them. Groups are then larger than m, which leaves room to suppress members whose sensitive places are
+        # too frequent.
         if claim.is_blind:
             larger = shares.blind(known.people(np.flatnonzero(np.diff(data.offsets))))
             groups = find(known, tree, self.distance, larger, engine)
@@ -259,20 +264,21 @@ def _drawn_turns(data: Stops, key: int) -> IntArray:
 
     The numbers follow from the key and from how many trajectories there are, not from what is in them.
     """
-    held = np.flatnonzero(np.diff(data.offsets) > 0)
+    nonempty = np.flatnonzero(np.diff(data.offsets) > 0)
     turn = np.full(len(data), len(data))
-    turn[held] = np.random.default_rng(key).permutation(len(held))
+    turn[nonempty] = np.random.default_rng(key).permutation(len(nonempty))
     return turn
 
 
 def _padded(of: IntArray, place: IntArray, n: int) -> IntArray:
     """Return the different places of each of `n` trajectories, one row each, and -1 where there are fewer."""
+    # A place counts once per trajectory, however often it was visited: shares are of people, not of stops.
     pairs = np.stack([of, place], axis=1)[distinct_rows(of, place).first]
     count = np.bincount(pairs[:, 0], minlength=n)
     first = np.cumsum(count) - count
-    found = np.full((n, int(count.max(initial=0))), -1)
-    found[pairs[:, 0], np.arange(len(pairs)) - first[pairs[:, 0]]] = pairs[:, 1]
-    return found
+    padded = np.full((n, int(count.max(initial=0))), -1)
+    padded[pairs[:, 0], np.arange(len(pairs)) - first[pairs[:, 0]]] = pairs[:, 1]
+    return padded
 
 
 def _facts(data: Stops, node: IntArray, tree: Preorder) -> dict[str, int | float | str]:
@@ -283,26 +289,26 @@ def _facts(data: Stops, node: IntArray, tree: Preorder) -> dict[str, int | float
     place = data.taxonomy.first[data.place]
     length = np.bincount(of[~secret], minlength=n)
     left = np.bincount(of[node >= 0], minlength=n) > 0
-    kept = node >= 0
-    held = np.diff(data.offsets) > 0
-    cut_rows = left[of] & ~secret & ~kept
+    is_kept = node >= 0
+    nonempty = np.diff(data.offsets) > 0
+    cut_rows = left[of] & ~secret & ~is_kept
     cut = np.bincount(of[cut_rows], minlength=n) > 0
-    higher = kept & (node != place)
+    higher = is_kept & (node != place)
     hops, leaves = (
-        _cost(of, ~secret & left[of] & ~cut[of], node, place, weight, length, held & ~(left & ~cut))
+        _cost(of, ~secret & left[of] & ~cut[of], node, place, weight, length, nonempty & ~(left & ~cut))
         for weight in (tree.weight("hops"), tree.weight("leaves"))
     )
     return {
         "trajectories published": int(left.sum()),
         "trajectories cut": int(cut.sum()),
-        "trajectories suppressed": int((held & ~left).sum()),
-        "stops published": int(kept.sum()),
+        "trajectories suppressed": int((nonempty & ~left).sum()),
+        "stops published": int(is_kept.sum()),
         "stops cut off": int(cut_rows.sum()),
         "stops of suppressed trajectories": int((~left[of]).sum()),
-        "sensitive stops suppressed": int((secret & left[of] & ~kept).sum()),
+        "sensitive stops suppressed": int((secret & left[of] & ~is_kept).sum()),
         "sensitive stops generalized": int((secret & higher).sum()),
         "other stops generalized": int((~secret & higher).sum()),
-        "share of published stops at the root": float((node[kept] == 0).mean()),
+        "share of published stops at the root": float((node[is_kept] == 0).mean()),
         "cost by hops": hops,
         "cost by leaves": leaves,
     }

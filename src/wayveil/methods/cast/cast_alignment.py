@@ -50,11 +50,11 @@ def find_aligned_groups(known: Known, tree: Preorder, distance: str, shares: Sha
         engine.progress("aligning trajectories", min(begin, 1), 2)
         cuts = np.arange(begin or block, len(rest), block)
         parts = [part for part in np.split(rest, cuts) if known.people(part) >= shares.group_size]
-        for part, (found, node) in zip(parts, engine.map(one, parts), strict=True):
+        for part, (group, node) in zip(parts, engine.map(one, parts), strict=True):
             rows = take(known.offsets, part)[1]
             shown[rows] = node
-            for number in range(int(found.max(initial=-1)) + 1):
-                members = part[found == number]
+            for number in range(int(group.max(initial=-1)) + 1):
+                members = part[group == number]
                 label[members] = len(nodes)
                 own = shown[known.offsets[members[0]] : known.offsets[members[0] + 1]]
                 nodes.append(own[own >= 0])

@@ -80,10 +80,15 @@ def find_groups(known: Known, tree: Preorder, distance: str, shares: Shares, eng
     """
     m = shares.group_size
     length = known.length
-    held = (length > 0) | known.with_more
-    lengths = np.unique(length[held])[::-1].tolist()
+    nonempty = (length > 0) | known.with_more
+    # Algorithm 1 of Monreale et al. (2011), from the longest trajectories down (the printed loop goes up, though
+    # cutting makes shorter ones): trajectories are grouped by the number of their stops that are not sensitive, because
+    # generalization joins stops position by position. Before each round `left` has what longer rounds could not group;
+    # a round adds the trajectories with exactly `width` stops, groups them by their first `width` stops, and passes on
+    # whoever is left, who then loses the stops beyond. After the shortest length, whoever is left is suppressed.
+    lengths = np.unique(length[nonempty])[::-1].tolist()
     by_length = np.argsort(length, kind="stable")
-    by_length = by_length[held[by_length]]
+    by_length = by_length[nonempty[by_length]]
     bounds = np.searchsorted(length[by_length], [*lengths, -1], side="right")
     label = np.full(len(length), -1)
     n_groups = 0
@@ -96,21 +101,25 @@ def find_groups(known: Known, tree: Preorder, distance: str, shares: Shares, eng
         if width == 0:
             pool = pool[known.with_more[pool]]
         level = _level if width else _without_stops
-        found, made = level(known, tree, distance, pool, width, shares, engine)
-        left = pool[found < 0]
-        if len(made) and len(left):
+        grouped, n_new = level(known, tree, distance, pool, width, shares, engine)
+        left = pool[grouped < 0]
+        # Instead of losing a stop, a trajectory that is left may ride along in a group that was made without it, if
+        # that group's nodes cover its stops. But not those that the next, shorter round needs to reach m people.
+        if len(n_new) and len(left):
             free: IntArray = np.arange(len(left))
             if step + 1 < len(lengths):
                 after = by_length[bounds[step + 2] : bounds[step + 1]]
                 free = _not_needed(known, left, after, last_cut=lengths[step + 1] == 0, m=m)
-            joined = cheapest_cover(known.first_stops(left[free], width), made, tree.last, tree.weight(distance))
-            joined = shares.seat(pool, found, left[free], joined, known.owner, known.secrets)
-            found[np.flatnonzero(found < 0)[free]] = joined
+            joined = cheapest_cover(known.first_stops(left[free], width), n_new, tree.last, tree.weight(distance))
+            # Each rider is welcome only as far as the shares of its group allow: nobody may own too much of a group,
+            # and no sensitive place may belong to too many of it.
+            joined = shares.seat(pool, grouped, left[free], joined, known.owner, known.secrets)
+            grouped[np.flatnonzero(grouped < 0)[free]] = joined
             riders += int((joined >= 0).sum())
-            left = pool[found < 0]
-        label[pool] = np.where(found >= 0, found + n_groups, -1)
-        n_groups += len(made)
-        nodes.append(made)
+            left = pool[grouped < 0]
+        label[pool] = np.where(grouped >= 0, grouped + n_groups, -1)
+        n_groups += len(n_new)
+        nodes.append(n_new)
     offsets = offsets_of(np.concatenate([np.zeros(0, np.int64), *(np.full(len(n), n.shape[1]) for n in nodes)]))
     node = np.concatenate([np.zeros(0, np.int64), *(n.ravel() for n in nodes)])
     shown = _by_position(known, label, offsets, node)
@@ -120,12 +129,14 @@ def find_groups(known: Known, tree: Preorder, distance: str, shares: Shares, eng
 def _by_position(known: Known, label: IntArray, offsets: IntArray, node: IntArray) -> IntArray:
     """Return the node of each stop: that of its group at the same position, or -1 where it is cut."""
     trajectory = trajectory_of_row(known.offsets)
+    # Stop number i of a trajectory becomes node number i of its group; stops beyond the length of the group are cut
+    # off.
     number = np.arange(len(trajectory)) - known.offsets[trajectory]
     group = label[trajectory]
-    kept = group >= 0
-    kept[kept] = number[kept] < np.diff(offsets)[group[kept]]
+    in_group = group >= 0
+    in_group[in_group] = number[in_group] < np.diff(offsets)[group[in_group]]
     shown = np.full(len(trajectory), -1)
-    shown[kept] = node[offsets[group[kept]] + number[kept]]
+    shown[in_group] = node[offsets[group[in_group]] + number[in_group]]
     return shown
 
 
@@ -138,7 +149,7 @@ def _level(
     order = tree.near(places)
     rank = np.empty(len(pool), np.int64)
     rank[order] = np.arange(len(pool))
-    found = np.full(len(pool), -1)
+    group_of = np.full(len(pool), -1)
     n_groups = 0
     rest = order
     m = shares.group_size
@@ -160,14 +171,14 @@ def _level(
         parts = np.array_split(rest, -(-len(rest) // block))
         labels = engine.map(one, [(places[part], known.owner[pool[part]], known.secrets[pool[part]]) for part in parts])
         for part, label in zip(parts, labels, strict=True):
-            found[part] = np.where(label >= 0, label + n_groups, -1)
+            group_of[part] = np.where(label >= 0, label + n_groups, -1)
             n_groups += int(label.max()) + 1
         # blocks of few people leave much over: the first of everybody, the second of everybody, and so on
-        rest = order[found[order] < 0]
+        rest = order[group_of[order] < 0]
         rest = rest[np.argsort(_occurrence(known.owner[pool[rest]]), kind="stable")]
         rest = np.concatenate([np.sort(rank[part]) for part in np.array_split(rest, -(-len(rest) // block) or 1)])
         rest = order[rest]
-    return found, _common(tree, places, found, n_groups)
+    return group_of, _common(tree, places, group_of, n_groups)
 
 
 def _without_stops(
@@ -182,9 +193,9 @@ def _occurrence(owner: IntArray) -> IntArray:
     """Return how often the owner of each trajectory was there before."""
     order = np.argsort(owner, kind="stable")
     _, first, count = np.unique(owner[order], return_index=True, return_counts=True)
-    found = np.empty(len(owner), np.int64)
-    found[order] = np.arange(len(owner)) - np.repeat(first, count)
-    return found
+    occurrence = np.empty(len(owner), np.int64)
+    occurrence[order] = np.arange(len(owner)) - np.repeat(first, count)
+    return occurrence
 
 
 def _common(tree: Preorder, places: IntArray, label: IntArray, n_groups: int) -> IntArray:

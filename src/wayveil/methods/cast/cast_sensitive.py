@@ -125,9 +125,9 @@ class Sensitive:
         # A class is bad if it has too few people, if somebody owns too much of it, or if too many were truly at one
         # place.
         bad = ((people < shares.m) & (trips > 0)) | dominated(self.label, self.owner, shares.owner_share, n)
-        held = self.label[self.of] >= 0
-        of = self.of[held]
-        place = self.place[held]
+        grouped = self.label[self.of] >= 0
+        of = self.of[grouped]
+        place = self.place[grouped]
         if shares.c is not None:
             for unit, size in ((self.owner[of], people), (of, trips)):
                 bad[_too_many(*reach(self.label[of], place, unit, tree), size, shares.c)[0]] = True
@@ -152,9 +152,9 @@ class Sensitive:
         node = self.node.copy()
         while True:
             shown = np.flatnonzero(node >= 0)
-            held = np.flatnonzero(self.label[self.of] >= 0)
-            of = np.append(self.of[shown], self.of[held])
-            at = np.append(node[shown], self.place[held])
+            grouped = np.flatnonzero(self.label[self.of] >= 0)
+            of = np.append(self.of[shown], self.of[grouped])
+            at = np.append(node[shown], self.place[grouped])
             rows_uncovered = [
                 _too_many(*reach(self.label[of], at, unit, tree), size, c)
                 for unit, size in ((self.owner[of], people), (of, trips))

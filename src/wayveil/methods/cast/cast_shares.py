@@ -58,7 +58,7 @@ class Shares:
         return self.group_size if self.c is None else floor(self.c * self.group_size)
 
     def seat(
-        self, pool: IntArray, group: IntArray, riders: IntArray, wanted: IntArray, owner: IntArray, secrets: IntArray
+        self, pool: IntArray, group: IntArray, riders: IntArray, places: IntArray, owner: IntArray, secrets: IntArray
     ) -> IntArray:
         """Return which group each of the riders may join: the one it wants, or -1 where a share would be too large.
 
@@ -66,7 +66,7 @@ class Shares:
         ----------
         pool, group : int64
             The trajectories of a level, and the group of each, or -1.
-        riders, wanted : int64
+        riders, places : int64
             Trajectories, and the group that covers each, or -1.
         owner, secrets : int64, one per trajectory
             Whose it is, and the sensitive nodes of it, -1 where there are fewer.
@@ -77,21 +77,21 @@ class Shares:
         those of its own secrets, so only these are looked at.  Those who do not fit come once more when all others were
         seated, because a larger group has room for more.
         """
-        seats = np.where(wanted >= 0, -1, wanted)
-        if not (wanted >= 0).any() or (self.c is None and len(np.unique(owner[pool])) == len(pool)):
-            return wanted
-        tables: dict[int, _Table] = {number: _Table() for number in np.unique(wanted[wanted >= 0]).tolist()}
+        seats = np.where(places >= 0, -1, places)
+        if not (places >= 0).any() or (self.c is None and len(np.unique(owner[pool])) == len(pool)):
+            return places
+        tables: dict[int, _Table] = {number: _Table() for number in np.unique(places[places >= 0]).tolist()}
         is_listed = np.isin(group, list(tables))
         for trajectory, number in zip(pool[is_listed].tolist(), group[is_listed].tolist(), strict=True):
             tables[number].add(int(owner[trajectory]), _secrets(secrets[trajectory]))
         for _ in range(2):
-            for i in np.flatnonzero((wanted >= 0) & (seats < 0)).tolist():
+            for i in np.flatnonzero((places >= 0) & (seats < 0)).tolist():
                 who = int(owner[riders[i]])
                 secret = _secrets(secrets[riders[i]])
-                table = tables[int(wanted[i])]
+                table = tables[int(places[i])]
                 if table.fits(who, secret, self):
                     table.add(who, secret)
-                    seats[i] = wanted[i]
+                    seats[i] = places[i]
         return seats
 
     def left_out(self, owner: Sequence[int], secrets: Sequence[frozenset[int]], tree: Preorder) -> list[int]:
@@ -105,17 +105,17 @@ class Shares:
         the last ones; of those at a place where too many are, people with few such trajectories first.
         Every round leaves something out, so this ends; with fewer than m people all are left out.
         """
-        kept = list(range(len(owner)))
+        members = list(range(len(owner)))
         while True:
-            people = {owner[i] for i in kept}
+            people = {owner[i] for i in members}
             if len(people) < self.m:
                 return list(range(len(owner)))
-            gone = self._dominating([(owner[i], i) for i in kept])
+            gone = self._dominating([(owner[i], i) for i in members])
             if not gone and self.c is not None:
-                gone = self._crowded([(owner[i], i) for i in kept], secrets, tree)
+                gone = self._crowded([(owner[i], i) for i in members], secrets, tree)
             if not gone:
-                return sorted(set(range(len(owner))) - set(kept))
-            kept = [i for i in kept if i not in gone]
+                return sorted(set(range(len(owner))) - set(members))
+            members = [i for i in members if i not in gone]
 
     def _dominating(self, members: list[tuple[int, int]]) -> set[int]:
         """Return the trajectories beyond what one person may own.
@@ -148,7 +148,7 @@ class Shares:
         people = len({who for who, _ in members})
         nodes = sorted({node for _, i in members for node in secrets[i]})
         worst = Fraction(0)
-        found = -1
+        fullest = -1
         by_place: dict[int, dict[int, list[int]]] = {place: defaultdict(list) for place in nodes}
         for who, i in members:
             reached = {
@@ -163,10 +163,10 @@ class Shares:
             share = max(Fraction(len(of_place), people), Fraction(trips, len(members)))
             if share > max(worst, c):
                 worst = share
-                found = place
-        if found < 0:
+                fullest = place
+        if fullest < 0:
             return set()
-        of_place = by_place[found]
+        of_place = by_place[fullest]
         gone: set[int] = set()
         # Over people: somebody leaves with all trajectories at the place.  Who owns others stays without these.
         owned = Counter(who for who, _ in members)
@@ -244,15 +244,15 @@ def reach(label: IntArray, node: IntArray, unit: IntArray, tree: Preorder) -> tu
     unit = key % n_units
     label = place // n_nodes
     node = place % n_nodes
-    held = np.unique(place)
-    # A stop at a node also reaches all nodes below it that the class has: in preorder, those of a stretch of `held`.
-    first = np.searchsorted(held, place)
-    after = np.searchsorted(held, label * n_nodes + tree.last[node])
+    places = np.unique(place)
+    # A stop at a node also reaches all nodes below it that the class has: in preorder, those of a stretch of `places`.
+    first = np.searchsorted(places, place)
+    after = np.searchsorted(places, label * n_nodes + tree.last[node])
     many = after - first
     at = np.repeat(first - np.cumsum(many) + many, many) + np.arange(int(many.sum()))
     pairs = np.unique(at * n_units + np.repeat(unit, many))
-    count = np.bincount(pairs // n_units, minlength=len(held))
-    return held // n_nodes, held % n_nodes, count
+    count = np.bincount(pairs // n_units, minlength=len(places))
+    return places // n_nodes, places % n_nodes, count
 
 
 def _secrets(row: IntArray) -> frozenset[int]:

@@ -80,8 +80,8 @@ def check_data(component: str, data: Points, k: int) -> None:
         raise InputError(f"{component}: there are coordinates beyond {_FARTHEST:g}, which are no places in metres.")
 
 
-def is_left_out(label: IntArray, held: BoolArray) -> BoolArray:
-    """Return which of the trajectories that are `held` have no part in what is published.
+def is_left_out(label: IntArray, nonempty: BoolArray) -> BoolArray:
+    """Return which of the trajectories that are `nonempty` have no part in what is published.
 
     Whoever has too many in a cluster is in it, so that the extra ones are no trajectories of strangers.
 
@@ -90,7 +90,7 @@ def is_left_out(label: IntArray, held: BoolArray) -> BoolArray:
     >>> is_left_out(np.array([0, OUTLIER, EXTRA, TOO_FEW, OUTLIER]), np.array([True, True, True, True, False])).tolist()
     [False, True, False, True, False]
     """
-    return held & (label < 0) & (label != EXTRA)
+    return nonempty & (label < 0) & (label != EXTRA)
 
 
 def half_width(delta: float, frame: Frame) -> float:
@@ -132,6 +132,7 @@ def members_of(label: IntArray) -> tuple[IntArray, IntArray]:
     >>> members.tolist(), first.tolist()
     ([0, 3, 2, 4], [0, 2, 4])
     """
+    # Trash has negative labels and sorts first; a stable sort keeps the members of a cluster in the order of the input.
     members = np.argsort(label, kind="stable")[int((label < 0).sum()) :]
     sizes = np.unique(label[members], return_counts=True)[1]
     return members, offsets_of(sizes)
@@ -140,19 +141,19 @@ def members_of(label: IntArray) -> tuple[IntArray, IntArray]:
 def account(data: Points, label: IntArray) -> dict[str, int | float | str]:
     """Return the numbers that every clustering has to show; trajectories without points are no part of it."""
     lengths = np.diff(data.offsets)
-    held = lengths > 0
-    trash = held & (label < 0)
+    nonempty = lengths > 0
+    trash = nonempty & (label < 0)
     sizes = np.diff(members_of(label)[1])
     n_trash = int(trash.sum())
     return {
         "clusters": len(sizes),
         "largest cluster": int(sizes.max(initial=0)),
         "trajectories in trash": n_trash,
-        "trash: too few people in the class": int((held & (label == TOO_FEW)).sum()),
-        "trash: outliers": int((held & (label == OUTLIER)).sum()),
-        "trash: more than the share of one person": int((held & (label == EXTRA)).sum()),
+        "trash: too few people in the class": int((nonempty & (label == TOO_FEW)).sum()),
+        "trash: outliers": int((nonempty & (label == OUTLIER)).sum()),
+        "trash: more than the share of one person": int((nonempty & (label == EXTRA)).sum()),
         "points in trash": int(lengths[trash].sum()),
-        "discernibility": int((sizes.astype(np.int64) ** 2).sum()) + n_trash * int(held.sum()),
+        "discernibility": int((sizes.astype(np.int64) ** 2).sum()) + n_trash * int(nonempty.sum()),
     }
 
 

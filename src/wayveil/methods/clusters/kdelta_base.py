@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from wayveil.errors import ParameterError
 from wayveil.methods.clusters.clusters import check_radius, half_width, rounding_m
 from wayveil.methods.clusters.offsets_in_disc import Offsets, draw_offsets
 from wayveil.methods.common.dominance import people_needed
@@ -40,10 +41,18 @@ class WalkTogether(Method):
     placement: str
     radius_max: float | str
     radius_growth: float
+    k_column: str
+    destination_share: Fraction | str
+    destination_cell: float
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
         check_radius(self.name, self.radius_max, self.radius_growth)
+        if self.delta > 0 and (self.k_column != "none" or self.destination_share != "none"):
+            raise ParameterError(
+                f"{self.name}: k_column and destination_share go with delta = 0, where a group is all that are the "
+                f"same; got delta = {self.delta:g}."
+            )
 
     @property
     def hides_by_chance(self) -> bool:
@@ -57,7 +66,15 @@ class WalkTogether(Method):
 
     @property
     def claim(self) -> KDelta:
-        return KDelta(k=self.k, delta=self.delta, row_share=self.row_share, placement=self.placement)
+        return KDelta(
+            k=self.k,
+            delta=self.delta,
+            row_share=self.row_share,
+            placement=self.placement,
+            k_column=self.k_column,
+            destination_share=self.destination_share,
+            destination_cell=self.destination_cell,
+        )
 
     @property
     def people(self) -> int:
@@ -83,8 +100,12 @@ class WalkTogether(Method):
         frame = data.frame
         if frame.decimals is None:
             return data
+        # Where every point is moved by a draw, a coordinate with the decimals of the file would only pretend to be a
+        # recorded one.
         if not self.keeps_points:
             return replace(data, frame=replace(frame, decimals=None))
+        # Rounding may move each of two points: at delta / 8 each, a quarter of delta is the most that both can come
+        # apart.
         while self.delta > 0 and frame.decimals is not None and rounding_m(frame) > self.delta / 8:
             frame = replace(frame, decimals=frame.decimals + 1)
         return replace(data, frame=frame)
@@ -98,12 +119,12 @@ class WalkTogether(Method):
         """Return where in its disc each trajectory is published, if that is drawn: from those that are published."""
         if not self.draws_places:
             return Offsets.free()
-        kept = np.flatnonzero(label >= 0)
-        published = replace(rows, begin=rows.begin[kept], end=rows.end[kept])
+        members = np.flatnonzero(label >= 0)
+        published = replace(rows, begin=rows.begin[members], end=rows.end[members])
         drawn = draw_offsets(published, frame, half_width(self.delta, frame), key)
         places = Offsets(np.zeros(len(label)), np.zeros(len(label)))
-        places.x[kept] = drawn.x
-        places.y[kept] = drawn.y
+        places.x[members] = drawn.x
+        places.y[members] = drawn.y
         return places
 
 

@@ -92,14 +92,14 @@ def draw_ranks(rows: TrajectoryRows, frame: Frame, key: bytes) -> IntArray:
     >>> first == again, first == other
     (True, False)
     """
-    found: list[int] = []
+    ranks: list[int] = []
     for offsets, table in _tables(rows, frame):
         content = table.tobytes()
         ends = (offsets * (len(content) // max(1, len(table)))).tolist()
         for low, high in pairwise(ends):
             digest = hashlib.blake2b(content[low:high], digest_size=8, key=key).digest()
-            found.append(int.from_bytes(digest, "big") >> 1)
-    return np.array(found, np.int64)
+            ranks.append(int.from_bytes(digest, "big") >> 1)
+    return np.array(ranks, np.int64)
 
 
 def _tables(rows: TrajectoryRows, frame: Frame) -> Iterator[tuple[IntArray, IntArray]]:

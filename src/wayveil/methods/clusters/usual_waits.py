@@ -31,15 +31,15 @@ def wait_for_people(data: Points, people: int) -> float:
     >>> wait_for_people(Points.from_records(weeks), 2)
     9.0
     """
-    held = np.flatnonzero(np.diff(data.offsets) > 0)
-    first = data.t[data.offsets[held]]
-    last = data.t[data.offsets[held + 1] - 1]
-    lasts = np.median(last - first) if len(held) else 0
+    nonempty = np.flatnonzero(np.diff(data.offsets) > 0)
+    first = data.t[data.offsets[nonempty]]
+    last = data.t[data.offsets[nonempty + 1] - 1]
+    lasts = np.median(last - first) if len(nonempty) else 0
     if lasts <= 0:
         return 0.0
     middle = first + (last - first) // 2
     order = np.argsort(middle, kind="stable")
-    waits = _waits(middle[order], (last - first)[order], data.owner[held][order], people - 1)
+    waits = _waits(middle[order], (last - first)[order], data.owner[nonempty][order], people - 1)
     return float(f"{float(np.median(waits)) / float(lasts):.1g}")
 
 
@@ -76,18 +76,18 @@ def people_at_once(data: Points) -> int:
     >>> people_at_once(Points.from_records([[(0, 0.0, 0.0), (9, 0.0, 0.0)], [(9, 1.0, 1.0)], [(10, 1.0, 1.0)]]))
     2
     """
-    held = np.flatnonzero(np.diff(data.offsets) > 0)
-    begins = data.t[data.offsets[held]]
-    ends = data.t[data.offsets[held + 1] - 1]
-    owner = data.owner[held].tolist()
+    nonempty = np.flatnonzero(np.diff(data.offsets) > 0)
+    begins = data.t[data.offsets[nonempty]]
+    ends = data.t[data.offsets[nonempty + 1] - 1]
+    owner = data.owner[nonempty].tolist()
     on_the_way: dict[int, int] = {}
     most = 0
     order = np.lexsort(
-        (np.repeat([0, 1], len(held)), np.concatenate([begins, ends]))
+        (np.repeat([0, 1], len(nonempty)), np.concatenate([begins, ends]))
     )  # who begins comes before who ends
     for event in order.tolist():
-        who = owner[event % len(held)]
-        on_the_way[who] = on_the_way.get(who, 0) + (1 if event < len(held) else -1)
+        who = owner[event % len(nonempty)]
+        on_the_way[who] = on_the_way.get(who, 0) + (1 if event < len(nonempty) else -1)
         if not on_the_way[who]:
             del on_the_way[who]
         most = max(most, len(on_the_way))

@@ -138,6 +138,9 @@ class Gsup(Method):
     def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         if data.n_visits == 0:
             return MethodResult(data=self._published(data), claim=self.claim, facts={"visits suppressed": 0})
+        # Terrovitis and Mamoulis (2008): an adversary knows the visits of everybody to its own places, in order. People
+        # with the same projection are one class to it; a place that too large a share of a class visited is inferred
+        # with that share. Visits are suppressed greedily until no share is above p.
         rank, adversary = self._places(data)
         by_owner = _owners_together(data.owner)
         offsets, rows = take(data.offsets, by_owner)
@@ -216,7 +219,7 @@ class Gsup(Method):
         """Return the rank of each place among the sorted names, and per rank the number of its adversary, or -1."""
         occurs = np.zeros(len(data.locations), bool)
         occurs[data.location] = True
-        seen = {name for name, there in zip(data.locations, occurs.tolist(), strict=True) if there}
+        seen = {name for name, is_visited in zip(data.locations, occurs.tolist(), strict=True) if is_visited}
         named = [place for _, places in self.adversaries for place in places]
         absent = [place for place in named if place not in seen]
         if absent:

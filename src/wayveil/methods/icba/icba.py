@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.kernels.routes.cluster_candidates import LITERAL, REPAIRED
+from wayveil.kernels.routes.cluster_candidates import REPAIRED
 from wayveil.methods.routes.cluster_routes import ClusterRoutes, index_parameter, pad_parameter, rho_t_parameter
 from wayveil.methods.routes.road_clusters import Clustering
 from wayveil.methods.routes.road_parts import Parts
@@ -34,9 +34,6 @@ class Icba(ClusterRoutes):
         then at least 25, and 5/4 and 2 times the mean length of a part; what changes the traffic least is taken.
     rho_t : number from 0 to 1
         A route may join clusters that have more than this share of its roads.
-    error : {"repaired", "literal"}
-        The local error: `literal` is the mean over all roads of the cluster, as in Equation 5 of the paper; `repaired`
-        the mean over the roads of the route and the representative, bounded by the sum.
     index : {"inverted", "ctree", "none"}
         How clusters are looked for.  The result is the same.
     pad : {"no", "yes"}
@@ -53,8 +50,9 @@ class Icba(ClusterRoutes):
     Notes
     -----
     Figure 3 of the paper, with these departures.  Supports and sizes count distinct owners.  The error counts the roads
-    that differ, which is what Equations 5 and 6 have in common.  By the literal mean, a cluster with many roads is
-    near to everything and takes in nearly all routes.  The representative is trimmed by the size of the cluster, never
+    that differ, which is what Equations 5 and 6 have in common, and is a mean over the roads of the route and the
+    representative.  By the mean of Equation 5, over all roads of the cluster, one with many roads is near to everything
+    and takes in nearly all routes.  The representative is trimmed by the size of the cluster, never
     below one road.  Without dummies, routes of clusters with too few people look for a cluster with enough of them; a
     repaired error is then bounded by what leaving the route out would cost.  Figure 3 cuts all clusters down to k; here
     everybody in a cluster is published.
@@ -85,43 +83,39 @@ class Icba(ClusterRoutes):
         "more for longer routes",
     )
     rho_t: Fraction = rho_t_parameter()
-    error: str = parameter(
-        kind="choice",
-        choices=("repaired", "literal"),
-        default="repaired",
-        help="local error of a route in a cluster; literal is Equation 5 of the paper, for study only",
-    )
     index: str = index_parameter()
     pad: str = pad_parameter()
     row_share: Fraction | str = row_share_parameter()
 
     name: ClassVar[str] = "icba"
     summary: ClassVar[str] = "strict k-anonymity of routes on a road network by clustering, with a local error"
+    error: ClassVar[int] = REPAIRED
 
     def _clusterings(self, parts: Parts) -> tuple[Clustering, ...]:
-        repaired = self.error == "repaired"
         return tuple(
             Clustering(
                 k=self.k,
                 people=self._people,
                 owner_share=self.claim.owner_share,
                 index=self.index,
-                error=REPAIRED if repaired else LITERAL,
+                error=self.error,
                 share=self.rho_t,
                 bound=bound,
-                bound_again=-1.0 if repaired else bound,
+                bound_again=self._bound_again(bound),
                 pad=self.pad == "yes",
             )
             for bound in self._bounds(parts)
         )
+
+    def _bound_again(self, bound: float) -> float:
+        """Return the bound for routes that look for another cluster; -1: what leaving the route out would cost."""
+        return -1.0
 
     def _bounds(self, parts: Parts) -> list[float]:
         """Return the bounds of the local error that are tried, ascending."""
         if not isinstance(self.rho_c, str):
             return [float(self.rho_c)]
         printed = self.k * self.k / 4
-        if self.error == "literal":
-            return [printed]
         lengths = np.diff(parts.offsets)[parts.route]
         mean = float(lengths.mean()) if len(lengths) else 0.0
         return sorted({printed, *(max(printed, _LEAST, factor * mean) for factor in _PER_ROAD)})

@@ -57,8 +57,6 @@ class Kcl(Method):
         What a suppression should spare: visits, or maximal frequent sequences.
     min_support : int, >= 1, or "auto"
         From how many people on a sequence is frequent, with ``preserve="mfs"``; `auto` is 1 % of them, at least 2.
-    validity : {"exact", "literal"}
-        How a local suppression is tested; `literal` is the paper's Procedure 2, for study only.
     restore : {"yes", "no"}
         Whether visits are given back to the records in which they threaten nobody, until none can be
         (``suppression="local"``).  The paper does not, and loses several times as much.
@@ -132,12 +130,6 @@ class Kcl(Method):
         default="auto",
         help="with preserve=mfs: from how many people on a sequence is frequent; auto is 1 % of them, at least 2",
     )
-    validity: str = parameter(
-        kind="choice",
-        choices=("exact", "literal"),
-        default="exact",
-        help="test of a local suppression; literal is the paper's, unsound, for study only",
-    )
     restore: str = parameter(
         kind="choice",
         choices=("yes", "no"),
@@ -193,9 +185,14 @@ class Kcl(Method):
             )
 
     @property
+    def solver(self) -> KclSolver:
+        """What decides which visits go."""
+        return KclSolver(params=self)
+
+    @property
     def kernels(self) -> tuple[str, ...]:
-        gives_back = KclSolver(params=self).gives_back
-        usual = self.validity == "exact" and (self.preserve == "instances" or gives_back)
+        gives_back = self.solver.gives_back
+        usual = self.preserve == "instances" or gives_back
         return (*(["kcl_suppress"] if usual else []), "kcl_find", *(["kcl_restore"] if gives_back else []))
 
     @property
@@ -216,23 +213,23 @@ class Kcl(Method):
         )
 
     def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
-        solver = KclSolver(params=self)
+        solver = self.solver
         numbered = solver.encode(data)
         instance = solver.instance(numbered, people=data.n_owners)
         choice = solver.choose(instance, partial(solver.find, instance), engine)
         if self.hide_absence == "yes" and self.sensitive:
             engine.progress("hiding what absence tells")
             choice = solver.hide(choice, numbered, instance.longest)
-        return MethodResult(data=data.where(choice.keep), claim=self._claim_of(data), facts=choice.facts)
+        return MethodResult(data=data.where(choice.keep), claim=self.claim_of(data), facts=choice.facts)
 
     def plan(self, blocks: PlannedBlocks, *, engine: Engine, here: Engine) -> Plan:
         """Decide over all blocks which visits may stay: workers number and count, this machine chooses."""
-        return plan_visits(KclSolver(params=self), blocks, engine, here)
+        return plan_visits(self.solver, blocks, engine, here)
 
     def apply(self, plan: Plan, data: Visits, number: int, store: BlockStore) -> MethodResult:
         """Suppress in one block what does not stay."""
-        return MethodResult(data=data.where(kept_visits(plan, data, number, store)), claim=self._claim_of(data))
+        return MethodResult(data=data.where(kept_visits(plan, data, number, store)), claim=self.claim_of(data))
 
-    def _claim_of(self, data: Visits) -> KclPrivacy:
+    def claim_of(self, data: Any) -> KclPrivacy:
         """Return the claim about visits, or about both ends of trips."""
         return replace(self.claim, about="visits" if data.one_per_time else "ends")

@@ -47,13 +47,13 @@ def items_to_hide(numbered: EncodedVisits, keep: BoolArray, *, longest: int, c: 
     c : Fraction
         What a value may be told with.
     """
-    told = _Told.of(numbered, keep, longest, c)
+    evidence = _Evidence.of(numbered, keep, longest, c)
     visits = np.bincount(numbered.item[keep], minlength=numbered.n_items)
-    hidden = _take_greedily(told, visits)
-    return np.array(_put_back(told, hidden, visits), np.int64)
+    hidden = _take_greedily(evidence, visits)
+    return np.array(_put_back(evidence, hidden, visits), np.int64)
 
 
-def _take_greedily(told: _Told, visits: IntArray) -> list[int]:
+def _take_greedily(evidence: _Evidence, visits: IntArray) -> list[int]:
     """Return items without which nothing is told with more than is allowed, in the order in which they were taken.
 
     Before each round `excess` is what is told too much with the items so far taken, and `change[i]` by how much it
@@ -64,47 +64,53 @@ def _take_greedily(told: _Told, visits: IntArray) -> list[int]:
     """
     taken: list[int] = []
     left = visits > 0
-    fits = np.ones(len(told.weight), bool)
-    absent = told.absent.copy()
-    change = told.sum_by_item(np.flatnonzero(fits))
-    while not told.is_allowed(absent) and left.any():
+    fits = np.ones(len(evidence.weight), bool)
+    absent = evidence.absent.copy()
+    change = evidence.sum_by_item(np.flatnonzero(fits))
+    while not evidence.is_allowed(absent) and left.any():
+        # All candidates at once: `after` has one row per item, with the excess that would be left without it.
         candidates = np.flatnonzero(left)
-        after = told.excess(absent + change[candidates])
-        gain = (told.excess(absent).clip(min=0).sum() - after.clip(min=0).sum(axis=1)) / visits[candidates]
+        after = evidence.excess(absent + change[candidates])
+        gain = (evidence.excess(absent).clip(min=0).sum() - after.clip(min=0).sum(axis=1)) / visits[candidates]
         best = int(candidates[np.lexsort((candidates, visits[candidates], -gain))[0]])
-        enough = candidates[told.are_allowed(absent + change[candidates])]
+        enough = candidates[evidence.are_allowed(absent + change[candidates])]
         if len(enough):
             cheapest = int(enough[np.argmin(visits[enough])])
             best = cheapest if visits[cheapest] <= visits[best] else best
         taken.append(best)
         left[best] = False
-        gone = told.sequences_with(best)
+        # Sets that contain the item fit nothing from now on. They move from what fits to `absent`, and no longer count
+        # in what other items would change.
+        gone = evidence.sequences_with(best)
         gone = gone[fits[gone]]
         fits[gone] = False
-        absent = absent + told.weight[gone].sum(axis=0)
-        change -= told.sum_by_item(gone)
+        absent = absent + evidence.weight[gone].sum(axis=0)
+        change -= evidence.sum_by_item(gone)
     return taken
 
 
-def _put_back(told: _Told, hidden: list[int], visits: IntArray) -> list[int]:
+def _put_back(evidence: _Evidence, hidden: list[int], visits: IntArray) -> list[int]:
     """Return the items without those that are not needed; those with most visits are tried first."""
     needed = set(hidden)
-    missing = np.zeros(len(told.weight), np.int64)  # of each sequence, how many of its items are hidden
+    # A set fits again when its last hidden item comes back: those with exactly one missing, if that is the item tried.
+    missing = np.zeros(len(evidence.weight), np.int64)  # of each sequence, how many of its items are hidden
     for item in hidden:
-        missing[told.sequences_with(item)] += 1
-    absent = told.absent + told.weight[missing > 0].sum(axis=0)
+        missing[evidence.sequences_with(item)] += 1
+    absent = evidence.absent + evidence.weight[missing > 0].sum(axis=0)
     for item in sorted(hidden, key=lambda i: (-int(visits[i]), i)):
-        sequences = told.sequences_with(item)
-        without = absent - told.weight[sequences[missing[sequences] == 1]].sum(axis=0)
-        if told.is_allowed(without):
+        sequences = evidence.sequences_with(item)
+        without = absent - evidence.weight[sequences[missing[sequences] == 1]].sum(axis=0)
+        if evidence.is_allowed(without):
             needed.remove(item)
             missing[sequences] -= 1
-            absent = told.absent + told.weight[missing > 0].sum(axis=0)  # afresh: differences would add up rounding
+            absent = evidence.absent + evidence.weight[missing > 0].sum(
+                axis=0
+            )  # afresh: differences would add up rounding
     return sorted(needed)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Told:
+class _Evidence:
     """How often sets of visits fit nothing, and how often those who have them have a value.
 
     Counts have the shape sizes of sets x ways to count (people, records) x (everybody, then each value).
@@ -129,7 +135,7 @@ class _Told:
     n_items: int
 
     @classmethod
-    def of(cls, numbered: EncodedVisits, keep: BoolArray, longest: int, c: Fraction) -> _Told:
+    def of(cls, numbered: EncodedVisits, keep: BoolArray, longest: int, c: Fraction) -> _Evidence:
         length = np.diff(numbered.offsets)
         n_sets = sum(_n_sets(length, width) for width in range(1, longest + 1))
         if n_sets > MOST_SETS:
@@ -138,6 +144,8 @@ class _Told:
                 f"these are {n_sets:,}, more than {MOST_SETS:,}. Give a smaller l, or cut long trajectories into "
                 "shorter ones."
             )
+        # The attacker's prior: a person (or record) at random, then a set of visits of theirs at random, all sets of a
+        # size being equally likely. So a set of a record with n visits weighs 1 / binomial(n, size).
         counted = _counted(numbered, length)
         everybody = counted.sum(axis=0)
         base = everybody[:, 1:] / np.maximum(everybody[:, :1], 1)
@@ -154,6 +162,8 @@ class _Told:
             weight = np.zeros((int(fits.sum()), *absent.shape))
             # Of a record that is shorter than what could be known, all its visits are known.
             each = 1 / np.array([comb(n, width) for n in range(int(length.max()) + 1)]).clip(min=1)[length[record]]
+            # A record with exactly `width` visits is known completely by who knows more, so its one set counts for all
+            # larger sizes as well.
             for size in range(width, longest + 1):
                 share = each if size == width else whole.astype(np.float64)
                 for solution, column in np.ndindex(everybody.shape):

@@ -81,19 +81,21 @@ def plan_visits(solver: KclSolver, blocks: PlannedBlocks, engine: Engine, here: 
 
 def _number_doublets(solver: KclSolver, blocks: PlannedBlocks, engine: Engine) -> int:
     """Keep the doublets that at least k people have, numbered in the order of time and name; return how many."""
+    # A doublet that fewer than k people have is a violating sequence of length one and must go everywhere; that makes
+    # no new one (Theorem 4.3). Dropping these first makes the numbered blocks small, and needs one sum over all blocks.
     counts = engine.map(partial(_count_doublets, blocks.store), list(blocks.names))
     total = pl.concat(counts).group_by("t", "location").agg(pl.col("people").sum())
-    kept = total.filter(pl.col("people") >= solver.params.k).select("t", "location").sort("t", "location")
-    blocks.store.save(kept.with_row_index("item").with_columns(pl.col("item").cast(pl.Int32)), _DOUBLETS)
-    return kept.height
+    shared = total.filter(pl.col("people") >= solver.params.k).select("t", "location").sort("t", "location")
+    blocks.store.save(shared.with_row_index("item").with_columns(pl.col("item").cast(pl.Int32)), _DOUBLETS)
+    return shared.height
 
 
 def _count_doublets(store: BlockStore, name: str) -> pl.DataFrame:
     """Return how many people have each doublet of a block; nobody is in two blocks, so these numbers add up."""
     data: Visits = store.load(name)
     frame = pl.DataFrame({"t": data.t, "place": data.location, "who": data.owner[trajectory_of_row(data.offsets)]})
-    found = frame.unique().group_by("t", "place").agg(pl.len().alias("people"))
-    return found.with_columns(_names(data).gather(found["place"]).alias("location")).drop("place")
+    doublets = frame.unique().group_by("t", "place").agg(pl.len().alias("people"))
+    return doublets.with_columns(_names(data).gather(doublets["place"]).alias("location")).drop("place")
 
 
 def _names(data: Visits) -> pl.Series:
@@ -105,8 +107,8 @@ def _items(data: Visits, table: pl.DataFrame) -> IntArray:
     code = pl.DataFrame({"location": _names(data), "place": np.arange(len(data.locations), dtype=np.int32)})
     known = table.join(code, on="location").select("t", "place", "item")
     visits = pl.DataFrame({"t": data.t, "place": data.location})
-    found = visits.join(known, on=["t", "place"], how="left", maintain_order="left")["item"]
-    items: IntArray = found.fill_null(-1).to_numpy()
+    numbers = visits.join(known, on=["t", "place"], how="left", maintain_order="left")["item"]
+    items: IntArray = numbers.fill_null(-1).to_numpy()
     return items
 
 
@@ -116,11 +118,11 @@ def _as_numbers(solver: KclSolver, store: BlockStore, numbered: tuple[int, str])
     data: Visits = store.load(name)
     table: pl.DataFrame = store.load(_DOUBLETS)
     item = _items(data, table)
-    kept = item >= 0
+    is_shared = item >= 0
     value, n_values = solver.sensitive_codes(data)
     block = EncodedVisits(
-        offsets=keep_rows(data.offsets, kept),
-        item=item[kept].astype(np.int32),
+        offsets=keep_rows(data.offsets, is_shared),
+        item=item[is_shared].astype(np.int32),
         owner=data.owner,
         value=value.astype(np.int32),
         n_items=table.height,
@@ -140,6 +142,9 @@ def _decide(solver: KclSolver, blocks: PlannedBlocks, names: Sequence[str], engi
         occurrences=2 * blocks.block_rows,
         store=store,
     )
+    # Two ways, by what the choice looks at. Either the numbered visits of everybody fit here and are needed (restoring
+    # looks at all records); or only people with a violating sequence travel, and of the others one number per item is
+    # enough: how many records have it.
     if solver.needs_everybody(blocks.trajectories, blocks.people):
         seen = [_Shipped(numbered=store.load(name)) for name in names]
         instance = solver.instance(_joined(seen), people=blocks.people)
@@ -152,15 +157,18 @@ def _decide(solver: KclSolver, blocks: PlannedBlocks, names: Sequence[str], engi
         elsewhere = np.sum([one.elsewhere for one in seen if one.elsewhere is not None], axis=0)
         instance = solver.instance(_joined(seen), people=blocks.people, elsewhere=elsewhere)
         choice = solver.choose(instance, partial(_found, store, threats, seen), here)
+    # The choice is one bit per visit that travelled; each block gets its own bits back, in the order in which it sent
+    # them.
     ends = np.cumsum([len(one.numbered.item) for one in seen])
-    kept = [
+    plan_names = [
         store.save(_Kept(who=one.who, bits=np.packbits(keep), gone=choice.gone), f"kept/{i}")
         for i, (one, keep) in enumerate(zip(seen, np.split(choice.keep, ends[:-1]), strict=True))
     ]
+    # What never was in the instance: visits to doublets that fewer than k people have.
     rare = blocks.rows - len(instance.rows) - int(instance.elsewhere.sum())
     facts = {"visits that fewer than k people have": rare, **choice.facts}
     facts["visits suppressed"] = int(facts["visits suppressed"]) + rare
-    return Plan(names=tuple(kept), facts=facts)
+    return Plan(names=tuple(plan_names), facts=facts)
 
 
 def _joined(seen: Sequence[_Shipped]) -> EncodedVisits:
@@ -195,6 +203,8 @@ def _concerned(store: BlockStore, threats: str, name: str) -> _Shipped:
     whole: EncodedVisits = store.load(name)
     hits = locate(store.load(threats), whole)
     by_owner = np.argsort(whole.owner, kind="stable")
+    # Kernels number records by owner; `by_owner` leads back. All records of a concerned person travel, because owners
+    # are counted, not records.
     concerned = np.isin(whole.owner, whole.owner[by_owner[hits.record]])
     new = np.cumsum(concerned[by_owner]) - 1
     who = np.flatnonzero(concerned)
@@ -215,13 +225,15 @@ def _found(store: BlockStore, threats: str, seen: Sequence[_Shipped]) -> Sequenc
 
 def kept_visits(plan: Plan, data: Visits, number: int, store: BlockStore) -> BoolArray:
     """Return which visits of a block may stay."""
-    kept: _Kept = store.load(plan.names[number])
+    block: _Kept = store.load(plan.names[number])
     item = _items(data, store.load(_DOUBLETS))
-    stays = ~np.isin(item, np.append(kept.gone, -1))
+    # Who did not travel has no violating sequence: of theirs only rare doublets (-1) and items that were suppressed
+    # everywhere go.
+    stays = ~np.isin(item, np.append(block.gone, -1))
     travelled = item >= 0
-    if kept.who is not None:
+    if block.who is not None:
         whose = np.zeros(len(data), np.bool_)
-        whose[kept.who] = True
+        whose[block.who] = True
         travelled &= whose[trajectory_of_row(data.offsets)]
-    stays[travelled] = np.unpackbits(kept.bits, count=int(travelled.sum())).astype(np.bool_)
+    stays[travelled] = np.unpackbits(block.bits, count=int(travelled.sum())).astype(np.bool_)
     return stays

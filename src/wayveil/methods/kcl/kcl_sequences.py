@@ -123,6 +123,10 @@ def count_sequences(counting: Counting, names: Sequence[str], engine: Engine, *,
     length = 1
     longest = 1
     ahead: FloatArray = np.ones(counting.n_items)
+    # Level by level, as in Apriori: before each round all common sequences (at least k owners) shorter than `length`
+    # are known everywhere. A round counts the candidates of this length, those all of whose parts are common; the
+    # blocks count their own, by ranges of the first item so that a task stays small, and one task per range adds up. It
+    # ends at L, at the longest record, or when no sequence of a length is common, as then no longer one is.
     while length <= longest:
         ranges = _ranges(ahead, counting.occurrences)
         folder = f"sequences/{length}"
@@ -130,8 +134,8 @@ def count_sequences(counting: Counting, names: Sequence[str], engine: Engine, *,
         task = partial(_count_piece, counting.store, folder, length, ranges)
         pieces: list[_Piece] = engine.map(task, list(enumerate(names)))
         longest = solver.longest(max(piece.longest for piece in pieces))
-        wanted = listed, listed or length < longest
-        added: list[_Added] = engine.map(partial(_add_up, counting, folder, length, wanted), list(range(len(ranges))))
+        outputs = listed, listed or length < longest
+        added: list[_Added] = engine.map(partial(_add_up, counting, folder, length, outputs), list(range(len(ranges))))
         counting.store.remove(folder)
         n_common += sum(one.n_common for one in added)
         n_violating += sum(one.n_violating for one in added)
@@ -140,6 +144,7 @@ def count_sequences(counting: Counting, names: Sequence[str], engine: Engine, *,
         violating.append(np.concatenate([one.violating for one in added]))
         if not len(common[-1].items):
             break
+        # How many candidates of the next length can begin with each item decides how its ranges are cut.
         ahead = np.sum([piece.ahead for piece in pieces], axis=0)
         length += 1
     return Counted(longest=longest, n_violating=n_violating, common=tuple(common), violating=tuple(violating))
@@ -153,6 +158,7 @@ def _ranges(ahead: FloatArray, occurrences: int) -> list[tuple[int, int]]:
     >>> _ranges(np.array([3.0, 1.0, 1.0, 3.0]), 4)
     [(0, 2), (2, 4)]
     """
+    # Ranges of about equal work, not of equal width: a few popular items begin most of the sequences.
     total = float(ahead.sum())
     n = int(np.clip(np.ceil(total / occurrences), 1, _MOST_RANGES))
     ends = np.searchsorted(np.cumsum(ahead), total * np.arange(1, n) / n) + 1
@@ -177,6 +183,7 @@ def _count_piece(
             cells = np.hstack(columns, dtype=np.int32, casting="same_kind")
             store.save(cells, f"{folder}/{part}/{number:06d}")
     lengths = np.diff(records.offsets)
+    # A visit with `left` visits behind it begins binomial(left, length) sequences of one item more.
     left = np.repeat(records.offsets[1:], lengths) - 1 - np.arange(len(records.items))
     ahead: FloatArray = np.bincount(
         records.items, np.minimum(special.comb(left, length), _MANY), minlength=piece.n_items
@@ -184,13 +191,14 @@ def _count_piece(
     return _Piece(longest=int(lengths.max(initial=1)), ahead=ahead)
 
 
-def _add_up(counting: Counting, folder: str, length: int, wanted: tuple[bool, bool], part: int) -> _Added:
+def _add_up(counting: Counting, folder: str, length: int, outputs: tuple[bool, bool], part: int) -> _Added:
     """Add up what all pieces counted in a range, and judge it."""
     solver = counting.solver
     store = counting.store
     width = length + 1 + counting.n_values
     names = store.names(f"{folder}/{part}")
     cells: Cells = np.concatenate([np.empty((0, width), np.int32), *(store.load(name) for name in names)])
+    # Nobody is in two pieces, so owners of a sequence in one and in another are different people, and counts add up.
     if len(names) > 1:
         columns = [str(i) for i in range(width)]
         frame = pl.from_numpy(cells, schema=columns)
@@ -202,7 +210,7 @@ def _add_up(counting: Counting, folder: str, length: int, wanted: tuple[bool, bo
     verdict = judge_candidates(counts, length, table, clean, privacy)
     common = verdict & COMMON > 0
     threat = verdict & THREAT > 0
-    list_threats, list_common = wanted
+    list_threats, list_common = outputs
     shown = common if list_common else np.zeros_like(common)
     return _Added(
         n_common=int(common.sum()),
@@ -259,6 +267,9 @@ def _search_order(rows: IntArray) -> IntArray:
     length = rows[:, 0]
     item = -rows[:, 1:]
     before = np.int64(np.iinfo(np.int64).min)
+    # The kernel that searches everything at once lists threats in the order of its recursion. Ties of the greedy choice
+    # are broken by this order, so blocks must produce the same one: first item descending, then the path, and at equal
+    # paths the shorter sequence first.
     inner = np.arange(longest)[None, 1:] < length[:, None] - 1
     path = np.where(inner, item[:, 1:], before)
     last = np.where(length > 1, item[np.arange(n), length - 1], before)

@@ -68,7 +68,7 @@ class KclSolver:
     @property
     def several(self) -> bool:
         """Whether several strategies are tried, and the best one is taken."""
-        return self.local and self.params.validity == "exact"
+        return self.local
 
     @property
     def gives_back(self) -> bool:
@@ -78,25 +78,18 @@ class KclSolver:
     def counts_records(self, trajectories: int, people: int) -> bool:
         """Return whether shares of trajectories can be wrong where those of people are not.
 
-        They cannot where everybody has one trajectory, unless nobody may own even one of k.  The printed test is for
-        study only, and is left as printed.
+        They cannot where everybody has one trajectory, unless nobody may own even one of k.
         """
         dominates = self.params.claim.owner_share * self.params.k < 1
-        return (trajectories > people or dominates) and self.params.validity == "exact"
+        return trajectories > people or dominates
 
     def needs_everybody(self, trajectories: int, people: int) -> bool:
         """Return whether it matters who has what in records without any violating sequence.
 
         It does not to the greedy: common sequences are counted once, and only records that have a threat are changed
-        one by one.  It does to what is given back, to shares of trajectories, to frequent sequences, and to the printed
-        test.
+        one by one.  It does to what is given back, to shares of trajectories, and to frequent sequences.
         """
-        return (
-            self.gives_back
-            or self.params.preserve == "mfs"
-            or self.params.validity == "literal"
-            or self.counts_records(trajectories, people)
-        )
+        return self.gives_back or self.params.preserve == "mfs" or self.counts_records(trajectories, people)
 
     def builds_up(self, n_visits: int) -> bool:
         """Return whether so many visits are given back from nothing: then violating sequences are only counted."""
@@ -150,11 +143,11 @@ class KclSolver:
     def find(self, instance: Instance) -> Sequences:
         """Return the violating and the common sequences of an instance that is whole."""
         most = self.most_common(instance.longest, instance.records.n_values)
-        found, common = find_sequences(
+        violating, common = find_sequences(
             instance.records._replace(most_common=most), instance.longest, self.params.k, instance.bounds.allowed
         )
         self.refuse_too_many(int(common.table.n_rows[0]), most)
-        return Sequences(n_violating=int(found.table.n_rows[0]), found=found, common=common)
+        return Sequences(n_violating=int(violating.table.n_rows[0]), found=violating, common=common)
 
     def most_common(self, longest: int, n_values: int) -> int:
         """Return how many common sequences can be counted."""
@@ -229,9 +222,8 @@ class KclSolver:
         tried = [(self.local, spared), (False, spared)][: 2 if self.several else 1]
         if spared is not None and self.gives_back:
             tried.append((True, None))
-        printed = self.params.validity == "literal"
         solutions = engine.map(
-            lambda attempt: suppress_greedily(instance, sequences, attempt[1], local=attempt[0], printed=printed), tried
+            lambda attempt: self.suppress_greedily(instance, sequences, attempt[1], local=attempt[0]), tried
         )
         if instance.counts_records:
             solutions = engine.map(lambda solution: count_records(solution, instance, spared), solutions)
@@ -246,11 +238,17 @@ class KclSolver:
         steps = self._steps(instance.n_shared) if self.gives_back and spared is None else 0
         return improve(best, instance, steps) if steps else best
 
+    def suppress_greedily(
+        self, instance: Instance, sequences: Sequences, spared: Patterns | None, *, local: bool
+    ) -> Solution:
+        """Return what Algorithm 1 makes of an instance."""
+        return suppress_greedily(instance, sequences, spared, local=local)
+
     def _without_extra(
         self, instance: Instance, some: Instance, visits: BoolArray, spared: Patterns | None
     ) -> Solution:
         """Return the way for fewer records of everybody, with the others left out whole."""
-        solution = count_records(suppress_greedily(some, self.find(some), spared, local=False), some, spared)
+        solution = count_records(self.suppress_greedily(some, self.find(some), spared, local=False), some, spared)
         return add_left_out(solution, instance, visits, spared)
 
     def _steps(self, n_visits: int) -> int:

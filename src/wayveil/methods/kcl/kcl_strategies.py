@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import InputError
+from wayveil.kernels.common.jit import Kernel
 from wayveil.kernels.frequent.maximal_sequences import mine_maximal_within, sequence_supports
 from wayveil.kernels.kcl.greedy_suppression import suppress
 from wayveil.kernels.kcl.pattern_loss import Patterns, new_patterns, visits_to_mend
@@ -126,8 +127,8 @@ class Instance:
         """The items that at least k people have: all others are lost, whether they are here or were left out before."""
         records = self.records
         owner = np.repeat(records.owner, np.diff(records.offsets))
-        held = np.unique(owner * self.n_items + records.items) % max(1, self.n_items)
-        shared: IntArray = np.flatnonzero(np.bincount(held, minlength=self.n_items) >= self.bounds.k)
+        items = np.unique(owner * self.n_items + records.items) % max(1, self.n_items)
+        shared: IntArray = np.flatnonzero(np.bincount(items, minlength=self.n_items) >= self.bounds.k)
         return shared
 
     @cached_property
@@ -207,9 +208,11 @@ def mine(records: Records, bar: int) -> Patterns:
 
 
 def suppress_greedily(
-    instance: Instance, sequences: Sequences, spared: Patterns | None, *, local: bool, printed: bool = False
+    instance: Instance, sequences: Sequences, spared: Patterns | None, *, local: bool, validity: Kernel | None = None
 ) -> Solution:
-    """Suppress greedily until no threat is left; `printed` tests as the paper prints it."""
+    """Suppress greedily until no threat is left; `validity` tests local suppressions in place of the exact test."""
+    # The kernel counts supports down as visits go. Several strategies start from the same counts, at the same time, so
+    # each takes copies of what it will write to.
     own = instance.records._replace(alive=instance.records.alive.copy())
     common = sequences.common
     counts = common._replace(support=common.support.copy(), having=common.having.copy())
@@ -218,7 +221,7 @@ def suppress_greedily(
     )
     privacy = Privacy(instance.longest, instance.bounds.k, instance.bounds.allowed)
     log = suppress(
-        own, instance.elsewhere, sequences.found, counts, privacy, local, True if printed else None, patterns
+        own, instance.elsewhere, sequences.found, counts, privacy, local, validity, patterns
     ).reshape(-1, 5)  # fmt: skip
     lost = 0 if patterns is None else int((patterns.support < patterns.min_support).sum())
     return Solution(alive=own.alive, log=log, visits_lost=int(log[:, 4].sum()), patterns_lost=lost, local=local)
@@ -258,10 +261,13 @@ def without_extra_trips(instance: Instance) -> Iterator[tuple[Instance, BoolArra
     """
     records = instance.records
     length = np.diff(records.offsets)
+    # Rank the records of each owner, the longest first: `rank < most` then keeps the best `most` of everybody.
     order = np.lexsort((-length, records.owner))
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order)) - records.owner_first[records.owner[order]]
     most = 1
+    # Doubling finds within a factor of two how many records per person are worth keeping, with log2 tries instead of
+    # one per number.
     while most <= rank.max(initial=0):
         visits = np.repeat(rank < most, length)
         part = records._replace(
@@ -298,21 +304,21 @@ def restore_visits(
 
 
 def _offer(
-    instance: Instance, wanted: BoolArray, spared: Patterns | None, weight: IntArray | None, *, whole: bool = False
+    instance: Instance, offered: BoolArray, spared: Patterns | None, weight: IntArray | None, *, whole: bool = False
 ) -> IntArray:
-    """Return what is on when everything is off and then only the `wanted` visits are offered."""
+    """Return what is on when everything is off and then only the `offered` visits are offered."""
     records = instance.records
     part = records._replace(
-        offsets=keep_rows(records.offsets, wanted),
-        items=records.items[wanted],
-        alive=np.zeros(int(wanted.sum()), np.int64),
+        offsets=keep_rows(records.offsets, offered),
+        items=records.items[offered],
+        alive=np.zeros(int(offered.sum()), np.int64),
     )
     if whole:
         restore(part, _order(part, spared, weight), instance.longest, instance.bounds, True)
     else:
         _restore_all(part, instance, spared, weight)
     alive = np.zeros_like(records.alive)
-    alive[wanted] = part.alive
+    alive[offered] = part.alive
     return alive
 
 
@@ -332,6 +338,8 @@ def _restore_all(records: Records, instance: Instance, spared: Patterns | None, 
         else:
             more = int(restore(records, order, instance.longest, instance.bounds, False))
         restored += more
+        # Two phases: an item is first offered to all records that lost it at once, which is cheap and usually final;
+        # only when a whole round gives nothing back, to single records, which finds the exceptions.
         if more == 0 and (alone or instance.n_shared > MOST_ALONE):
             return restored
         alone = more == 0
@@ -358,25 +366,31 @@ def improve(solution: Solution, instance: Instance, steps: int) -> Solution:
     order: what was in the way of others now has to fit between them.  Which items are taken, a twentieth to two fifths
     of all, comes from a generator with a fixed seed, so the result does not depend on anything but the data.
     """
+    # A local search in the manner of large neighbourhood search: the moves are random, but from a fixed seed, so that
+    # the same input gives the same bytes.
     rng = random.Random(0)
     items = instance.records.items
     n_items = instance.n_items
     shared = instance.shared_items
     alive = solution.alive
-    kept = int(solution.alive.sum())
-    for _ in range(steps if kept < instance.n_shared else 0):
+    n_kept = int(solution.alive.sum())
+    for _ in range(steps if n_kept < instance.n_shared else 0):
         share = rng.choice((0.05, 0.1, 0.2, 0.4))
         taken = shared[rng.sample(range(len(shared)), max(1, round(share * len(shared))))]
         off = np.zeros(n_items, np.bool_)
         off[taken] = True
+        # What was taken in this step comes last, whatever it lost: it was in the way, and now has to fit between the
+        # others.
         lost = np.where(off, 0, np.bincount(items[alive == 0], minlength=n_items))
         first = np.argsort(-lost, kind="stable")
         order = np.concatenate([first[lost[first] > 0], taken])
         own = instance.records._replace(alive=np.where(off[items], 0, alive))
         restore(own, order, instance.longest, instance.bounds, False)
-        if own.alive.sum() >= kept:
-            kept = int(own.alive.sum())
+        # Equal results are taken, too: they are another place on the plateau, from which the next step may get better.
+        if own.alive.sum() >= n_kept:
+            n_kept = int(own.alive.sum())
             alive = own.alive
+    # Steps restore in one round only; whatever the last one left aside comes back here.
     better = restore_visits(replace(solution, alive=alive), instance, None)
     return replace(better, visits_restored=solution.visits_restored + solution.visits_lost - better.visits_lost)
 
@@ -396,9 +410,10 @@ def repair_patterns(solution: Solution, instance: Instance, spared: Patterns) ->
         lost = (solution.support < spared.min_support).astype(np.int64)
         if not lost.any():
             break
+        # Weights only grow, as in boosting: a sequence that is lost round after round ends up before all others.
         weight += AGAIN * lost
-        wanted = visits_to_mend(records._replace(alive=solution.alive), spared, lost) == 1
-        alive = _offer(instance, wanted, spared, weight)
+        to_mend = visits_to_mend(records._replace(alive=solution.alive), spared, lost) == 1
+        alive = _offer(instance, to_mend, spared, weight)
         again = replace(solution, alive=alive, built_up=True)
         solution = restore_visits(again, instance, spared, weight)
         best = min(best, solution, key=Solution.cost)
@@ -409,9 +424,9 @@ def _order(records: Records, spared: Patterns | None, weight: IntArray | None) -
     """Return the items that a record lost: those in sequences of most weight first, then those that most lost."""
     n_items = records.n_items
     lost = np.bincount(records.items[records.alive == 0], minlength=n_items)
-    kept = np.zeros(n_items, np.int64)
+    n_kept = np.zeros(n_items, np.int64)
     if spared is not None:
         each = None if weight is None else np.repeat(weight, np.diff(spared.first))
-        kept = np.bincount(spared.item, each, minlength=n_items).astype(np.int64)
-    order = np.lexsort((-lost, -kept))
+        n_kept = np.bincount(spared.item, each, minlength=n_items).astype(np.int64)
+    order = np.lexsort((-lost, -n_kept))
     return order[lost[order] > 0]

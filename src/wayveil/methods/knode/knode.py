@@ -15,6 +15,7 @@ from wayveil.kernels.knode.greedy_partition import partition
 from wayveil.kernels.knode.group_improvement import low_loss_groups
 from wayveil.kernels.knode.overlap_graph import AXES, NO_EDGE, edge_weights
 from wayveil.methods.common.dominance import keep_shares, people_needed
+from wayveil.methods.common.wishes import group_by_wishes
 from wayveil.methods.knode.track_pieces import (
     TimedTracks,
     TrackGroups,
@@ -38,6 +39,11 @@ from wayveil.model import (
     parameter,
 )
 from wayveil.model.claims.counting import row_share_parameter
+from wayveil.model.claims.members import (
+    destination_cell_parameter,
+    destination_share_parameter,
+    k_column_parameter,
+)
 from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of, take
 
 __all__ = ["Knode"]
@@ -71,6 +77,10 @@ class Knode(Method):
         the other, on either axis, on both at once, or on the axis that is named.
     cut_off : {"regroup", "drop"}
         With ``variant="improved"``: what becomes of the samples outside of the time that a group shares.
+    k_column : str
+        The column that says how many people somebody asks to be one of, where it is more than `k`.  Not published.
+    destination_share : number from 0 to 1, or "none"
+        Largest share of a group whose people may all end in one square of `destination_cell` metres.
 
     Guarantee
     ---------
@@ -135,6 +145,9 @@ class Knode(Method):
         help="with variant=improved: what lies outside of the time that a group shares is grouped once more and "
         "published as pieces, or left out",
     )
+    k_column: str = k_column_parameter()
+    destination_share: Fraction | str = destination_share_parameter()
+    destination_cell: float = destination_cell_parameter()
 
     name: ClassVar[str] = "knode"
     summary: ClassVar[str] = "trajectory k-anonymity by grouping trajectories of the same time and publishing boxes"
@@ -153,7 +166,13 @@ class Knode(Method):
 
     @property
     def claim(self) -> KAnonymity:
-        return KAnonymity(k=self.k, row_share=self.row_share)
+        return KAnonymity(
+            k=self.k,
+            row_share=self.row_share,
+            k_column=self.k_column,
+            destination_share=self.destination_share,
+            destination_cell=self.destination_cell,
+        )
 
     @property
     def people(self) -> int:
@@ -161,17 +180,22 @@ class Knode(Method):
         return people_needed(self.k, self.claim.owner_share)
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
+        if self.claim.has_wishes:
+            return group_by_wishes(self, data, rng=rng, engine=engine)
         window = duration_units(self.name, "window", self.window, data.time_format)
         engine.progress("finding classes of the same time")
         tracks = list_tracks(data, self.people)
         pieces, facts = self._gather(tracks, window, engine)
+        # Groups must follow from published people alone. So after everybody was grouped, the same is done once more
+        # without those of whom nothing would be published, until this changes nothing; people only ever leave, so it
+        # ends.
         while len(pieces.low):
             known = np.isin(tracks.owner, data.owner[pieces.which])
             if known.all():
                 break
-            kept = np.zeros(len(data), np.bool_)
-            kept[tracks.which[known]] = True
-            tracks = list_tracks(data.where(np.repeat(kept, np.diff(data.offsets))), self.people)
+            is_published = np.zeros(len(data), np.bool_)
+            is_published[tracks.which[known]] = True
+            tracks = list_tracks(data.where(np.repeat(is_published, np.diff(data.offsets))), self.people)
             pieces, _ = self._gather(tracks, window, engine)
         if not len(pieces.low):
             raise InputError(
@@ -192,6 +216,8 @@ class Knode(Method):
             "classes": len(owners),
             "classes of fewer than k people": int((owners < self.people).sum()),
         }
+        # Definition 6 of Huo et al. (2011): only trajectories that start in one window of time and end in one are
+        # compared. A class with fewer than k people has nothing to build a node from.
         label = np.where(owners[label] >= self.people, label, -1)
         engine.progress("grouping trajectories")
         if self.variant == "paper":
@@ -222,6 +248,8 @@ class Knode(Method):
 
     def _partitioned(self, part: TrackPart) -> tuple[TrackGroups, int]:
         tracks = part.tracks()
+        # Algorithms 1 to 3: the trajectories of a class are the vertices of a graph, with an edge where two overlap in
+        # space, weighted by their distance; the graph is cut into groups of at least k people, greedily by weight.
         weights = edge_weights(tracks, self.overlap)
         edges = int(np.count_nonzero(weights < NO_EDGE)) // 2
         groups = partition(weights, tracks.owner, part.start, part.end, self.people)
@@ -242,6 +270,8 @@ class Knode(Method):
             return engine.map(self._grouped, parts)
 
         done = grouped(label)
+        # What a class could not group is put together anew: classes that were too small alone are merged with their
+        # neighbours in time until there are enough people, and grouped again.
         for _ in range(_ROUNDS):
             rest = np.flatnonzero(join_groups(done, len(label)).label < 0)
             label = np.full(len(label), -1)
@@ -260,6 +290,8 @@ class Knode(Method):
         """Return the classes, large ones cut; the largest first, so that no worker ends long after the others."""
         order = np.argsort(label, kind="stable")
         bounds = np.searchsorted(label[order], np.arange(int(label.max(initial=-1)) + 2)).tolist()
+        # Grouping is quadratic in the size of a part, so large classes are cut along space first. At least 4 k
+        # trajectories stay together, as the rim of a part has fewer candidates.
         most = max(_MOST, 4 * self.people)
         places = tracks.places()
         groups = [
@@ -277,8 +309,11 @@ def _publish(
     """Give every piece the boxes of its group; a trajectory of which nothing is published stays, without boxes."""
     spans = pieces.high - pieces.low + 1
     first_box = offsets_of(spans)
+    # One box per group and timestamp, around the points of all members: members of a group are published alike to the
+    # last digit.
     side = draw_boxes(pieces.label, pieces.row, first_box, tracks.x, tracks.y)
     time = tracks.times[np.arange(first_box[-1]) + np.repeat(pieces.low - first_box[:-1], spans)]
+    # Trajectories without any box stay in the table as empty ones, so that `source` tells the metrics whom they lost.
     nothing = np.setdiff1d(np.arange(len(data)), pieces.which)
     source = np.concatenate([pieces.which, nothing])
     order = np.argsort(source, kind="stable")
@@ -306,6 +341,9 @@ def _facts(
     trips = np.unique(pieces.which)
     wide, high = (max(float(np.ptp(column)), 1e-300) for column in (data.x, data.y))
     share = (side[1] - side[0]) / wide * ((side[3] - side[2]) / high)
+    # The information loss of the paper is the area of each box as a share of the whole space, and 1 for what is
+    # suppressed. Its printed form counts a box once per group; per sample, it counts once for everybody who is
+    # published as that box.
     of_group = np.add.reduceat(share, first_box[:-1])
     blurred = float(of_group @ np.bincount(label, minlength=len(spans)))
     published = int(spans[label].sum())

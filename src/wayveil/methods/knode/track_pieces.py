@@ -60,6 +60,8 @@ class TimedTracks:
 
     def rest(self, groups: TrackGroups) -> TimedTracks:
         """Return what of these trajectories is in no group: those without one, and what was cut off the others."""
+        # Of a trajectory in a group at most two pieces are left: what lies before the time that the group shares, and
+        # after.
         alone = groups.label < 0
         until = np.where(alone, self.end, 0)
         since = np.where(alone, 1, 0)
@@ -125,6 +127,7 @@ class TrackGroups:
         n = int(label.max(initial=-1)) + 1
         low = np.zeros(n, np.int64)
         high = np.full(n, part.end.max(initial=0))
+        # The time that a group shares is from the latest start to the earliest end of its members.
         np.maximum.at(low, label[inside], part.start[inside])
         np.minimum.at(high, label[inside], part.end[inside])
         return cls(members=part.members, label=label, low=low, high=high)
@@ -176,6 +179,8 @@ def list_tracks(data: Points, k: int) -> TimedTracks:
     length = lengths[which]
     times = np.unique(data.t)
     start = np.searchsorted(times, data.t[first])
+    # All must sample the same list of times without a gap: then a trajectory is a first time and a length, and the last
+    # time found by counting must be the true one.
     uneven = int((times[start + length - 1] != data.t[first + length - 1]).sum())
     if uneven:
         raise InputError(

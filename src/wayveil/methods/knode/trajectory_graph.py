@@ -104,6 +104,8 @@ def cut_large(members: IntArray, places: FloatArray, owner: IntArray, k: int, mo
         column = places[part, int(np.argmax(np.ptp(places[part], axis=0)))]
         order = np.argsort(column, kind="stable")
         halves = [part[order[: len(part) // 2]], part[order[len(part) // 2 :]]]
+        # One person with many trips in one place can fill a half. Dealing the trips of everybody to both sides keeps
+        # the people of the part in both.
         if min(_n_owners(owner[half]) for half in halves) < k:
             dealt = part[np.lexsort((column, owner[part]))]
             halves = [dealt[::2], dealt[1::2]]
@@ -161,6 +163,8 @@ def _cut_between_windows(members: IntArray, windows: IntArray, owner: IntArray, 
         order = np.argsort(windows[:, axis], kind="stable")
         column = windows[order, axis]
         codes = owner[order]
+        # Distinct owners on each side of every possible cut, by two running counts: an owner counts where they come up
+        # first from that side.
         left = np.cumsum(_first_of_owner(codes))[:-1]
         right = np.cumsum(_first_of_owner(codes[::-1]))[::-1][1:]
         cuts = np.flatnonzero((column[1:] > column[:-1]) & (left >= k) & (right >= k)) + 1

@@ -40,8 +40,14 @@ from wayveil.methods.clusters.offsets_in_disc import Offsets, draw_ranks
 from wayveil.methods.clusters.usual_waits import people_at_once, usual_step
 from wayveil.methods.common.dominance import keep_shares
 from wayveil.methods.common.trajectory_rows import TrajectoryRows
+from wayveil.methods.common.wishes import group_by_wishes
 from wayveil.model import BlockKey, Engine, MethodResult, Points, duration_units, parameter, seconds_per_unit
 from wayveil.model.claims.counting import row_share_parameter
+from wayveil.model.claims.members import (
+    destination_cell_parameter,
+    destination_share_parameter,
+    k_column_parameter,
+)
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, offsets_of, take
 
 __all__ = ["Nwa"]
@@ -89,6 +95,12 @@ class Nwa(WalkTogether):
         Largest share of trajectories that may be thrown away as outliers.
     center : {"mean", "mec"}
         What points are moved towards: the mean, or the centre of the smallest circle around all.
+    k_column : str
+        The column that says how many people somebody asks to be one of, where it is more than `k`, with ``delta=0``.
+        It is not published.
+    destination_share : number from 0 to 1, or "none"
+        Largest share of a group whose people may all end in one square of `destination_cell` metres,
+        with ``delta=0``.
 
     Guarantee
     ---------
@@ -149,37 +161,51 @@ class Nwa(WalkTogether):
         default="mean",
         help="what points are moved towards: the mean, or the centre of the smallest circle around all",
     )
+    k_column: str = k_column_parameter()
+    destination_share: Fraction | str = destination_share_parameter()
+    destination_cell: float = destination_cell_parameter()
 
     name: ClassVar[str] = "nwa"
     summary: ClassVar[str] = "Never Walk Alone: (k,delta)-anonymity by clustering and space translation"
     blocks: ClassVar[tuple[BlockKey, ...]] = ("times", "place")
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
+        if self.claim.has_wishes:
+            return group_by_wishes(self, data, rng=rng, engine=engine)
         check_data(self.name, data, self.k)
         data = self.rounded(data)
         key = rng.bytes(32)
-        held = np.diff(data.offsets) > 0
-        pi = self._choose_pi(data, held)
-        begin, end = _cut(data, held, pi)
+        # Abul et al. (2008) has three phases: preprocessing (trajectories are cut to multiples of pi and
+        # sorted into classes with the same timestamps), greedy clustering inside every class (`_gather`), and space
+        # translation (`_move`). Phase one and two come again below, because their result must not depend on anybody who
+        # is not published.
+        nonempty = np.diff(data.offsets) > 0
+        pi = self._choose_pi(data, nonempty)
+        begin, end = _cut(data, nonempty, pi)
         n_classes, label, relaxed = self._gather(data, begin, end, self.trash_max, key, engine)
         # Before each round `label` is about the trajectories that are held.  A round goes on without those that are
         # left out, with the pi that they would choose among themselves.  It ends because nobody comes back, and with
         # the same trajectories the same pi is chosen.
+        # People who are left out keep the reason of the round in which they fell; everybody else has the label of the
+        # last round.
         final = label
         while True:
-            stays = held & ((label >= 0) | (label == EXTRA))
+            stays = nonempty & ((label >= 0) | (label == EXTRA))
             chosen = self._choose_pi(data, stays)
             if chosen == pi and not is_left_out(label, end > begin).any():
                 break
-            held = stays
+            nonempty = stays
             pi = chosen
-            begin, end = _cut(data, held, pi)
+            begin, end = _cut(data, nonempty, pi)
             _, label, relaxed = self._gather(data, begin, end, Fraction(0), key, engine)
-            final = np.where(held, label, final)
+            final = np.where(nonempty, label, final)
         label = final
         engine.progress("moving points")
+        # Phase three: inside each cluster and at each timestamp, points move into the disc of diameter delta around the
+        # centre. Where in the disc is drawn from the key of the run, not from the position: the nearest place would
+        # tell from which side a point came.
         rows = TrajectoryRows(begin=begin, end=end, columns=(data.t, data.x, data.y))
-        made, moved = self._move(data, begin, end, label, self.place(label, rows, data.frame, key), engine)
+        published, moved = self._move(data, begin, end, label, self.place(label, rows, data.frame, key), engine)
         lengths = np.diff(data.offsets)
         facts = {
             "classes": n_classes,
@@ -197,7 +223,7 @@ class Nwa(WalkTogether):
             )
         if 2 * int((label[lengths > 0] < OUTLIER).sum()) > int((lengths > 0).sum()):
             facts["advice"] = f"Most trajectories share their timestamps with too few people. {self._remedy(data)}"
-        return MethodResult(data=made, claim=self.claim, facts=facts, groups=label)
+        return MethodResult(data=published, claim=self.claim, facts=facts, groups=label)
 
     def _gather(
         self, data: Points, begin: IntArray, end: IntArray, trash_max: Fraction, key: bytes, engine: Engine
@@ -217,6 +243,8 @@ class Nwa(WalkTogether):
         parts = [members[first[c] : first[c + 1]] for c in large]
         raw = []
         for part in parts:
+            # The paper takes the first pivot at random. Here it is the trajectory with the lowest keyed rank, which the
+            # positions and times alone decide: the order of the input has no say.
             whole = TrajectoryRows(begin=begin[part], end=end[part], columns=(data.t, data.x, data.y))
             rows = _picked(data, begin[part], end[part])
             raw.append(
@@ -224,10 +252,12 @@ class Nwa(WalkTogether):
             )
         classes = engine.map(_Class.of, raw)
         most_outliers = allowed_trash(trash_max, data)
-        found, relaxed = self._cluster(classes, most_outliers, engine)
+        labels, relaxed = self._cluster(classes, most_outliers, engine)
         label = np.where(end > begin, TOO_FEW, CUT_OFF)
-        for part, own in zip(parts, found, strict=True):
+        for part, own in zip(parts, labels, strict=True):
             label[part] = np.where(own < 0, OUTLIER, part[own])
+        # k people are in every cluster, but one of them may have many of its trajectories. Those beyond the share are
+        # left out, farthest from the pivot first, so that 1/k also holds for who picks one trajectory at random.
         label[keep_shares(label, data.owner, _from_pivot(data, begin, end, label), self.claim.owner_share)] = EXTRA
         if not (label >= 0).any():
             raise InputError(
@@ -236,26 +266,28 @@ class Nwa(WalkTogether):
             )
         return len(first) - 1, label, relaxed
 
-    def _choose_pi(self, data: Points, held: BoolArray) -> int:
+    def _choose_pi(self, data: Points, nonempty: BoolArray) -> int:
         """Return the time at whose multiples trajectories begin and end, in units of the times; 1 cuts nothing off.
 
-        With `auto` it follows from the trajectories that are `held` alone: the smallest of the times that leave most of
-        their points in classes of enough people.
+        With `auto` it follows from the trajectories that are `nonempty` alone: the smallest of the times that leave
+        most of their points in classes of enough people.
         """
         if self.pi == "none":
             return 1
         if self.pi != "auto":
             return duration_units(self.name, "pi", self.pi, data.time_format)
+        # A larger pi cuts off more points at both ends but brings more trajectories into one class. Candidates ascend,
+        # and only a strictly better one replaces the last, so the finest of equally good times wins.
         best = 1
         most = 0
-        for pi in _round_times(data, held):
-            begin, end = _cut(data, held, pi)
+        for pi in _round_times(data, nonempty):
+            begin, end = _cut(data, nonempty, pi)
             members, first = classes_of(data.t, begin, end)
             large = self._large(data, members, first)
-            kept = sum(int((end - begin)[members[first[c] : first[c + 1]]].sum()) for c in large)
-            if kept > most:
+            n_points = sum(int((end - begin)[members[first[c] : first[c + 1]]].sum()) for c in large)
+            if n_points > most:
                 best = pi
-                most = kept
+                most = n_points
         return best
 
     def _remedy(self, data: Points) -> str:
@@ -288,20 +320,24 @@ class Nwa(WalkTogether):
     def _cluster(self, classes: list[_Class], most_outliers: int, engine: Engine) -> tuple[list[IntArray], Relaxed]:
         """Return the clusters of every class at the first radius that leaves few enough outliers."""
         engine.progress("measuring distances")
+        # Two levels of parallel work: small classes are one task each; a class that is larger than a block is measured
+        # alone, cut into pieces that share its tree.
         small = [c for c in classes if c.n <= _BLOCK]  # they come last
         classes[len(classes) - len(small) :] = engine.map(lambda c: c.measured(self.people), small)
         for i, c in enumerate(classes[: len(classes) - len(small)]):
             classes[i] = c.measured_on(engine, self.people)
-        found: list[IntArray] = []
+        labels: list[IntArray] = []
 
         def few_outliers(radius: float, restarts: int) -> bool:
+            # A trajectory whose k - 1 nearest people are beyond the radius is in no cluster, whatever the pivots. If
+            # these are already too many, clustering need not be tried at this radius.
             if sum(c.beyond(radius) for c in classes) > most_outliers:
                 return False
             engine.progress("clustering", restarts)
-            found[:] = engine.map(lambda c: c.cluster(self.people, radius), classes)
-            return sum(int((own < 0).sum()) for own in found) <= most_outliers
+            labels[:] = engine.map(lambda c: c.cluster(self.people, radius), classes)
+            return sum(int((own < 0).sum()) for own in labels) <= most_outliers
 
-        return found, relax(self.first_radius, self.radius_growth, few_outliers)
+        return labels, relax(self.first_radius, self.radius_growth, few_outliers)
 
     def _move(
         self,
@@ -316,6 +352,7 @@ class Nwa(WalkTogether):
         members, first = members_of(label)
         half = half_width(self.delta, data.frame)
         mec = self.center == "mec"
+        # 256 clusters make one task. Nothing is shared between clusters, so a task gets the rows of its members alone.
         cuts = first[np.append(np.arange(0, len(first) - 1, 256), len(first) - 1)].tolist()
         parts = [members[a:b] for a, b in pairwise(cuts)]
         pieces = [
@@ -327,36 +364,40 @@ class Nwa(WalkTogether):
         offsets = offsets_of(np.where(label >= 0, end - begin, 0))
         x = np.empty(offsets[-1])
         y = np.empty(offsets[-1])
+        # From the last to the first, so that each result can be dropped as soon as it is copied: the peak is one copy
+        # of the points, not two.
         for part in reversed(parts):
             rows = take(offsets, part)[1]
             x[rows], y[rows], _ = moved.pop()  # what is put in its place is not held twice
-        kept = label >= 0
-        t = data.t[np.arange(offsets[-1]) + np.repeat((begin - offsets[:-1])[kept], (end - begin)[kept])]
+        in_cluster = label >= 0
+        t = data.t[np.arange(offsets[-1]) + np.repeat((begin - offsets[:-1])[in_cluster], (end - begin)[in_cluster])]
         return replace(data, offsets=offsets, t=t, x=x, y=y, known=None), way
 
 
-def _cut(data: Points, held: BoolArray, pi: int) -> tuple[IntArray, IntArray]:
+def _cut(data: Points, nonempty: BoolArray, pi: int) -> tuple[IntArray, IntArray]:
     """Return the rows of every trajectory that is held, from the first multiple of pi to the last one."""
     begin = data.offsets[:-1]
     end = data.offsets[1:]
     if pi == 1:
-        return begin, np.where(held, end, begin)
+        return begin, np.where(nonempty, end, begin)
+    # A trajectory is cut to the rows from its first to its last timestamp that is a multiple of pi. With fewer than two
+    # of these nothing is left of it (CUT_OFF): one point is no movement.
     suitable = np.flatnonzero(data.t % pi == 0)
     low = np.searchsorted(suitable, begin)
     high = np.searchsorted(suitable, end)
-    pair = held & (high - low >= 2)
+    pair = nonempty & (high - low >= 2)
     begin, end = begin.copy(), begin.copy()
     begin[pair] = suitable[low[pair]]
     end[pair] = suitable[high[pair] - 1] + 1
     return begin, end
 
 
-def _round_times(data: Points, held: BoolArray) -> list[int]:
+def _round_times(data: Points, nonempty: BoolArray) -> list[int]:
     """Return the times that `auto` tries, from 1 on: round ones on a clock; for plain integers multiples of a step."""
     scale = seconds_per_unit(data.time_format)
     if scale is not None:
         return [1, *(round(seconds / scale) for seconds in _CLOCK_S)]
-    step = usual_step(data.where(np.repeat(held, np.diff(data.offsets))))
+    step = usual_step(data.where(np.repeat(nonempty, np.diff(data.offsets))))
     return [1, *(step * many for many in _STEPS)]
 
 
@@ -394,6 +435,7 @@ def _from_pivot(data: Points, begin: IntArray, end: IntArray, label: IntArray) -
         across = data.x[begin[i] : end[i]] - data.x[begin[pivot] : end[pivot]]
         along = data.y[begin[i] : end[i]] - data.y[begin[pivot] : end[pivot]]
         far[i] = np.mean(across * across + along * along)
+    # A pivot is never the one that goes: all distances of its cluster are distances to it.
     far[label == np.arange(len(label))] = -1.0
     return far
 
@@ -407,18 +449,22 @@ def classes_of(t: IntArray, begin: IntArray, end: IntArray) -> tuple[IntArray, I
     >>> members.tolist(), first.tolist()
     ([0, 2, 1], [0, 2, 3])
     """
-    held = np.flatnonzero(end > begin)
+    nonempty = np.flatnonzero(end > begin)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_scramble(t), dtype=np.uint64)])
-    begin = begin[held]
-    end = end[held]
-    order = np.lexsort((sums[end] - sums[begin], t[end - 1], t[begin], end - begin)) if len(held) else held
+    begin = begin[nonempty]
+    end = end[nonempty]
+    # Equal lists of times have equal lengths, ends and checksums, so sorting by these brings them side by side in O(n
+    # log n), without a look at all rows of all pairs.
+    order = np.lexsort((sums[end] - sums[begin], t[end - 1], t[begin], end - begin)) if len(nonempty) else nonempty
     # the sums only bring equal ones together: whether timestamps are equal is seen from the timestamps
     same = same_times(t, np.ascontiguousarray(begin[order]), np.ascontiguousarray(end[order]))
-    return held[order], np.append(np.flatnonzero(same == 0), len(held))
+    return nonempty[order], np.append(np.flatnonzero(same == 0), len(nonempty))
 
 
 def _scramble(t: IntArray) -> Any:
     """Return numbers whose sums differ for different sets of times, almost always."""
+    # The finaliser of splitmix64: consecutive times become numbers without a pattern, so that sums of different sets
+    # rarely agree.
     mixed = t.astype(np.uint64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
@@ -462,6 +508,8 @@ class _Class:
 
         sketch, slack = _sketches(rows_of, n, length)
         levels = max(0, int(np.ceil(np.log2(n / _LEAF))))
+        # The tree is built on sketches of a few numbers, and rows are stored in its order: a leaf is then one stretch
+        # of memory.
         order, begins, ends, low, high = build_tree(sketch, levels)
         rows = np.empty((n, 2 * length))
         for a in range(0, n, _BLOCK):
@@ -484,10 +532,12 @@ class _Class:
     def measured_on(self, engine: Engine, k: int) -> _Class:
         """Return the same, by pieces."""
         pieces = [(a, min(a + _BLOCK, self.n)) for a in range(0, self.n, _BLOCK)]
-        found = engine.map(lambda piece: core_distances(self.tree, self.rows, self.owner, k - 1, *piece), pieces)
-        core = np.concatenate(found)
-        found = engine.map(lambda piece: group_distances(self.tree, self.rows, core, *piece), pieces)
-        return replace(self, core=core, group=np.concatenate(found))
+        pieces_measured = engine.map(
+            lambda piece: core_distances(self.tree, self.rows, self.owner, k - 1, *piece), pieces
+        )
+        core = np.concatenate(pieces_measured)
+        pieces_measured = engine.map(lambda piece: group_distances(self.tree, self.rows, core, *piece), pieces)
+        return replace(self, core=core, group=np.concatenate(pieces_measured))
 
     def beyond(self, radius: float) -> int:
         """Return how many trajectories can be in no cluster of this radius, whatever the pivots."""
@@ -495,11 +545,12 @@ class _Class:
 
     def cluster(self, k: int, radius: float) -> IntArray:
         """Return, for every member, the number of the member that is the pivot of its cluster, or -1."""
+        # Kernels compare sums of squares over all timestamps; the radius is a root mean square per timestamp.
         most = radius * radius * self.length
         label = greedy_clusters(self.tree, self.rows, self.owner, self.core, k, most, self.first)
-        found = np.empty(self.n, np.int64)
-        found[self.tree.order] = np.where(label < 0, -1, self.tree.order[label])
-        return found
+        cluster_of = np.empty(self.n, np.int64)
+        cluster_of[self.tree.order] = np.where(label < 0, -1, self.tree.order[label])
+        return cluster_of
 
 
 def _sketches(rows_of: Any, n: int, length: int) -> tuple[FloatArray, float]:
@@ -513,6 +564,8 @@ def _sketches(rows_of: Any, n: int, length: int) -> tuple[FloatArray, float]:
     sample = rows_of(np.arange(0, n, -(-n // _SAMPLE)))
     middle = sample.mean(axis=0)
     sample -= middle
+    # Principal components of a sample by its small Gram matrix: trajectories have thousands of coordinates, the sample
+    # has few rows. Any orthonormal axes would give a lower bound of distances; these give a tight one.
     leading = np.linalg.eigh(sample @ sample.T)[1][:, ::-1][:, : min(_SKETCH, 2 * length)]
     axes = np.linalg.qr(sample.T @ leading)[0]
     sketch = np.empty((n, axes.shape[1] + 1))
@@ -523,5 +576,7 @@ def _sketches(rows_of: Any, n: int, length: int) -> tuple[FloatArray, float]:
         sketch[a : a + _BLOCK, :-1] = along
         sketch[a : a + _BLOCK, -1] = np.linalg.norm(rows - along @ axes.T, axis=1)
         largest = max(largest, float(np.abs(rows).max()))
+    # What rounding in the projections can add up to. A bound that is too high by rounding would prune a neighbour, so
+    # the search allows this much slack.
     error = 16 * (2 * length + 64) * np.finfo(float).eps * largest * np.sqrt(2 * length)
     return sketch, error * error * (1e6 + 1)

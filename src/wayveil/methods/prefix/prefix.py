@@ -95,6 +95,8 @@ class Prefix(OnRoutes):
         return fewest_people(self.k, self.claim.owner_share)
 
     def _release(self, parts: Parts) -> Release:
+        # Pensa et al. (2008): in the tree of all routes, what fewer than k people share is taken out, and put back as
+        # the prefix of another route that it has most in common with (`reattach`).
         route, length = kept_prefixes(
             parts.offsets,
             parts.road,
@@ -110,15 +112,17 @@ class Prefix(OnRoutes):
         lengths = length[parts.route[part]]
         person = parts.person[part]
         shorter = np.zeros(len(part), np.bool_)
+        # Who has many parts with one prefix is moved up to shorter prefixes, which more people share; never above the
+        # first road that they drove themselves.
         if len(np.unique(person)) < len(person):  # with one part for everybody nobody dominates
             offsets, rows = _rows(begin, lengths)
             shortest = _first_own(parts, part, offsets, parts.road[rows])
-            kept = shorten_within_share(offsets, parts.road[rows], person, shortest, self.claim.owner_share)
-            stays = kept > 0
-            shorter = (kept < lengths)[stays]
+            lengths_left = shorten_within_share(offsets, parts.road[rows], person, shortest, self.claim.owner_share)
+            stays = lengths_left > 0
+            shorter = (lengths_left < lengths)[stays]
             part = part[stays]
             begin = begin[stays]
-            lengths = kept[stays]
+            lengths = lengths_left[stays]
         offsets, rows = _rows(begin, lengths)
         own = np.diff(parts.offsets)
         changed = (length > 0) & ((route != np.arange(len(route))) | (length < own))

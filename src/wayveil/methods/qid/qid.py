@@ -210,6 +210,10 @@ class Qid(Method):
 
     def _run(self, data: Points, claim: AttackGraph, engine: Engine) -> MethodResult:
         engine.progress("finding candidates")
+        # Yarovoy et al. (2009): each person has declared times at which an attacker may know the position. Everybody
+        # gets a group of k people (`_candidates`, `_groups`); at the declared times of any member, the positions of all
+        # members are made one box (`_united`). Boxes are unions of cells of a grid, so that they are found by whole
+        # numbers.
         tracks = _tracks(data, self._people, self.cell)
         reach = _Reach.of(data, claim, self.guard)
         space = tracks.space(self._by_area(len(tracks.which)))
@@ -273,6 +277,8 @@ class Qid(Method):
         while len(todo):
             parts = np.split(todo, range(_CHUNK, len(todo), _CHUNK))
             lists[todo] = np.concatenate(engine.map(partial(space.nearest, allowed=active, most=most), parts))
+            # Who has too few people at the same times cannot be hidden, and must not hide others; their leaving can
+            # make others lack people, hence the loop.
             gone = active & (lists[:, -1] < 0)
             active = active & ~gone
             todo = np.flatnonzero(active & gone[lists].any(axis=1))
@@ -360,6 +366,8 @@ class _Reach:
             return slow
         track = trajectory_of_row(tracks.samples.first)
         way = np.maximum(np.abs(np.diff(self.x)), np.abs(np.diff(self.y)))
+        # Who was faster than the top speed of the claim would be ruled out by it as nobody else is, so that they are
+        # left out. Speed is bounded along each axis (divided by the root of two), which bounds the true one.
         fast = (way > np.diff(self.t) * self.speed * (1 - _MARGIN)) & (track[1:] == track[:-1])
         slow[track[1:][fast]] = False
         if not slow.any():
@@ -411,6 +419,8 @@ class _Scene:
         if len(np.unique(owner[active])) == active.sum():
             return surplus
         within = speed * (1 - _MARGIN / 2)
+        # The method looks at the attack graph as an attacker would, with its own code; whether the result holds is for
+        # the verifier to say.
         edges, all_listed = candidate_edges(self.tracks.samples, active, self._boxed, within, _MOST_EDGES)
         if not all_listed:  # too many to look at: the verdict will tell
             return surplus
@@ -431,6 +441,8 @@ class _Scene:
                 left = ~surplus[other[start[node] : start[node + 1]]]
                 theirs = other[first[at] : first[at] + many[at]]
                 theirs = theirs[~surplus[theirs]]
+                # Taking x of one person's trajectories out also shrinks the whole: (theirs - x) <= share (all - x),
+                # solved for x.
                 extra = ceil((len(theirs) - share * int(left.sum())) / (1 - share))
                 if extra > 0 and not surplus[node]:
                     surplus[theirs[len(theirs) - extra :]] = True
@@ -480,8 +492,8 @@ class _Space:
         """Return for each trajectory the nearest one of each of the `most` nearest other people; -1 where none is."""
         samples = self.tracks.samples
         owner = self.tracks.owner
-        found: IntArray = nearest_people(samples, which, owner, allowed, self.distance, most)
-        return found
+        people: IntArray = nearest_people(samples, which, owner, allowed, self.distance, most)
+        return people
 
 
 def _tracks(data: Points, k: int, cell: float) -> _Tracks:
@@ -503,6 +515,7 @@ def _tracks(data: Points, k: int, cell: float) -> _Tracks:
     first = offsets_of(lengths[which])
     track = np.repeat(np.arange(len(which)), lengths[which])
     times, code = np.unique(data.t, return_inverse=True)
+    # Rows twice: by trajectory, as given, and by time, so that "who has a sample at this time" is one stretch.
     by_time = np.argsort(code, kind="stable")
     place = np.empty(data.n_rows, np.int64)
     place[by_time] = np.arange(data.n_rows)
@@ -594,6 +607,7 @@ def _disjoint(tracks: _Tracks, space: _Space, lists: IntArray, active: BoolArray
     groups = list[IntArray]()
     free = active.copy()
     order = tracks.outermost_first()
+    # From the outside in: those at the rim have few neighbours, and would find them taken if the middle chose first.
     for m in order[active[order]].tolist():
         if free[m]:
             near = space.nearest(np.array([m]), free, most)[0]

@@ -62,16 +62,22 @@ def release_clusters(parts: Parts, how: Clustering) -> Release:
     A route that has no road in common with the representative is left out: nobody is published on a route of which
     they drove nothing.  Of somebody who has too many parts in a group, the last ones are left out.
     """
+    # Figure 3 of Gurung et al. (2014): routes with most people first, each joins the best cluster that is near enough
+    # or begins one; the representative of a cluster is the route that began it, trimmed at its ends.
     all_routes = np.arange(len(parts.offsets) - 1)
-    clusters = _Found.of(parts, how, all_routes, np.full(len(all_routes), -1), how.bound, begins=True)
+    clusters = _RouteClusters.of(parts, how, all_routes, np.full(len(all_routes), -1), how.bound, begins=True)
     moved = 0
+    # Without dummies a cluster of too few people is dissolved. In a second pass the clusters with enough people keep
+    # their routes, and the others choose among these alone; none can begin a cluster any more.
     if not how.pad:
         enough = clusters.people >= how.people
         stays = np.where(enough, np.cumsum(enough) - 1, -1)[clusters.label]
         if not enough.all():
             order = np.argsort(stays < 0, kind="stable")
-            clusters = _Found.of(parts, how, order, stays[order], how.bound_again, begins=False)
+            clusters = _RouteClusters.of(parts, how, order, stays[order], how.bound_again, begins=False)
         moved = int(((stays < 0) & (clusters.label >= 0))[parts.route].sum())
+    # Clusters whose representatives turned out equal are one group to everybody who sees the result, so they are
+    # counted as one.
     group = _groups(parts, clusters)
     people = _people(parts, group, len(clusters.people))
     keeps = 2 * people > how.k if how.pad else people >= how.people
@@ -93,6 +99,7 @@ def choose_release(parts: Parts, ways: Sequence[Clustering]) -> Release:
     if len(releases) == 1:
         return releases[0]
     lengths = np.diff(parts.offsets)[parts.route]
+    # The traffic before: each part counts on every road of its route.
     rows = np.arange(int(lengths.sum())) + np.repeat(
         parts.offsets[:-1][parts.route] - np.cumsum(lengths) + lengths, lengths
     )
@@ -105,7 +112,7 @@ def choose_release(parts: Parts, ways: Sequence[Clustering]) -> Release:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Found:
+class _RouteClusters:
     """Clusters: which one each route is in (-1 for none), and representatives, as positions in ``Parts.roads``."""
 
     label: IntArray
@@ -116,7 +123,7 @@ class _Found:
     @classmethod
     def of(
         cls, parts: Parts, how: Clustering, order: IntArray, fixed: IntArray, bound: float, *, begins: bool
-    ) -> _Found:
+    ) -> _RouteClusters:
         offsets, rows = take(parts.offsets, order)
         owner_first, pairs = take(parts.owner_first, order)
         road = parts.road[rows]
@@ -135,12 +142,12 @@ class _Found:
         return cls(label=label, offsets=representative, road=road[at], people=people)
 
 
-def _first(clusters: _Found) -> IntArray:
+def _first(clusters: _RouteClusters) -> IntArray:
     """Return for each cluster the first one with the same representative."""
     return first_equal(clusters.offsets, (clusters.road,))
 
 
-def _groups(parts: Parts, clusters: _Found) -> IntArray:
+def _groups(parts: Parts, clusters: _RouteClusters) -> IntArray:
     """Return for each route the first cluster with the representative of its own, -1 if they share no road."""
     group = np.where(clusters.label >= 0, np.append(_first(clusters), -1)[clusters.label], -1)
     n_roads = len(parts.roads)
@@ -158,13 +165,15 @@ def _people(parts: Parts, group: IntArray, n_groups: int) -> IntArray:
 
 
 def _release(
-    parts: Parts, clusters: _Found, part: IntArray, group: IntArray, dummies: IntArray, facts: dict[str, int]
+    parts: Parts, clusters: _RouteClusters, part: IntArray, group: IntArray, dummies: IntArray, facts: dict[str, int]
 ) -> Release:
     """Publish these parts as the route of their group, and dummies per group, each like one of its parts in turn."""
     trajectory = parts.trajectory[part]
     size = np.bincount(group, minlength=len(dummies))
     by_group = np.argsort(group, kind="stable")
     added = np.repeat(np.arange(len(dummies)), dummies)
+    # A dummy takes slice and attributes of a real part of its group, each part in turn, so that dummies are no group of
+    # their own in any attribute.
     turn = np.arange(len(added)) - (np.cumsum(dummies) - dummies)[added]
     beside = by_group[(np.cumsum(size) - size)[added] + turn % size[added]]
     offsets, rows = take(clusters.offsets, np.concatenate([group, added]))

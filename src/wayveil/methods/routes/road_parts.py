@@ -163,16 +163,22 @@ def _parts_of(part: _Slice, k: int, from_node: IntArray, to_node: IntArray) -> P
     row_offsets, (row_road,) = part.rows.packed()
     own = np.arange(len(part.trajectories))
     people = people_on_roads(own, row_offsets, row_road, part.owner, len(from_node))
+    # A road with fewer than k people in a slice is taken out of it, because who is seen there is one of few. A route
+    # falls into parts where a road is missing.
     frequent = people >= k
     code = np.where(frequent, np.cumsum(frequent) - 1, -1)
     offsets, road, at = cut_parts(own, row_offsets, row_road, code, from_node, to_node)
     first, route = np.unique(first_equal(offsets, (road,)), return_inverse=True)
+    # Trajectories of a slice are sorted by owner, so a new number begins wherever the owner changes.
     number = np.cumsum(np.append(0, part.owner[1:] != part.owner[:-1]))
     by_route = np.argsort(route, kind="stable")
     of_route = route[by_route]
     of_person = number[at[by_route]]
+    # Distinct people per route: a stable sort by route keeps people in order, so that repeats of a person stand side by
+    # side.
     once = np.append(True, (of_route[1:] != of_route[:-1]) | (of_person[1:] != of_person[:-1]))[: len(of_route)]
     support = np.bincount(of_route[once], minlength=len(first))
+    # Clustering takes routes in this order: what most people drive begins the clusters.
     most = np.argsort(-support, kind="stable")
     place = np.empty(len(most), np.int64)
     place[most] = np.arange(len(most))
@@ -203,6 +209,7 @@ def published(data: Routes, releases: list[Release], claim: Guarantee, facts: Ma
     lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(routes.offsets) for routes in releases)])
     road = np.concatenate([np.zeros(0, np.int64), *(routes.road for routes in releases)])
     dummy = source < 0
+    # The order of the result follows the input; what is published is shuffled and renamed by the secret later on.
     order = np.lexsort((np.where(dummy, like, source), dummy))
     offsets, rows = take(offsets_of(lengths), order)
     source = source[order]
@@ -228,7 +235,7 @@ def _left_out(data: Routes, slices: list[IntArray], names: Mapping[str, int]) ->
     """Count the roads of slices in which none can be frequent."""
     nothing = np.zeros(0, np.int64)
     trajectories = np.concatenate([nothing, *slices])
-    number = np.repeat(np.arange(len(slices)), [len(found) for found in slices])
+    number = np.repeat(np.arange(len(slices)), [len(part) for part in slices])
     offsets, rows = take(data.offsets, trajectories)
     roads = np.unique(np.repeat(number, np.diff(offsets)) * len(data.network) + data.road[rows])
     counted = {"rare roads taken out": len(roads), "rows on rare roads": len(rows)}

@@ -12,6 +12,7 @@ from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.tga.cost_bounds import Coarse, Rule, Sequences
 from wayveil.kernels.tga.point_matching import Choice, match_points, nearest
 from wayveil.methods.common.dominance import people_needed
+from wayveil.methods.common.wishes import group_by_wishes
 from wayveil.model import (
     BlockKey,
     Boxes,
@@ -25,6 +26,11 @@ from wayveil.model import (
     seconds_per_unit,
 )
 from wayveil.model.claims.counting import row_share_parameter
+from wayveil.model.claims.members import (
+    destination_cell_parameter,
+    destination_share_parameter,
+    k_column_parameter,
+)
 from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of, take
 
 __all__ = ["Tga"]
@@ -54,6 +60,10 @@ class Tga(Method):
         The boxes, or one random point from each box and member, with the boxes beside them as proof.
     space_weight, time_weight : number, >= 0
         What a wide box costs in comparison to a long one, in metres and seconds; not both 0.
+    k_column : str
+        The column that says how many people somebody asks to be one of, where it is more than `k`.  Not published.
+    destination_share : number from 0 to 1, or "none"
+        Largest share of a group whose people may all end in one square of `destination_cell` metres.
 
     Guarantee
     ---------
@@ -109,6 +119,9 @@ class Tga(Method):
     )
     space_weight: float = parameter(kind="number", low=0, default=1.0, help="cost of width and height of a box")
     time_weight: float = parameter(kind="number", low=0, default=1.0, help="cost of the duration of a box")
+    k_column: str = k_column_parameter()
+    destination_share: Fraction | str = destination_share_parameter()
+    destination_cell: float = destination_cell_parameter()
 
     name: ClassVar[str] = "tga"
     summary: ClassVar[str] = "trajectory k-anonymity by matching points of similar trajectories and publishing boxes"
@@ -138,7 +151,13 @@ class Tga(Method):
 
     @property
     def claim(self) -> KAnonymity:
-        return KAnonymity(k=self.k, row_share=self.row_share)
+        return KAnonymity(
+            k=self.k,
+            row_share=self.row_share,
+            k_column=self.k_column,
+            destination_share=self.destination_share,
+            destination_cell=self.destination_cell,
+        )
 
     @property
     def people(self) -> int:
@@ -146,7 +165,12 @@ class Tga(Method):
         return people_needed(self.k, self.claim.owner_share)
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
+        if self.claim.has_wishes:
+            return group_by_wishes(self, data, rng=rng, engine=engine)
         engine.progress("preparing trajectories")
+        # Nergiz et al. (2009): grow groups of k people around random seeds at the least log cost (`_group`), put
+        # whoever is left into the nearest group (`_join`), and publish the boxes that matched points of a group span;
+        # optionally draw random points from them, so that the output looks like trajectories again.
         tracks = _Tracks.of(data, self)
         order = rng.permutation(tracks.n)
         groups, left = self._group(tracks, order, engine)
@@ -172,6 +196,11 @@ class Tga(Method):
             # The best of all is still the best when others are taken, so a group whose members are free is right.
             return group is not None and bool(free[group.members].all())
 
+        # Before each round the members of all groups so far are not free. A round takes the next free trajectory in
+        # random order as a seed and gives it its group. Growing is expensive and independent per seed, so groups of the
+        # next few seeds are grown ahead in parallel; one whose members were meanwhile taken by an earlier seed is grown
+        # again. So the result is that of one after the other, whatever the number of workers. It ends when fewer people
+        # than a group needs are free.
         for at, seed in enumerate(order.tolist()):
             if people < self.people:
                 break
@@ -195,12 +224,14 @@ class Tga(Method):
     def _grow(self, tracks: _Tracks, free: IntArray, coarse: Coarse, seed: int) -> _Group:
         """Return the group that grows from a trajectory."""
         group = _Group.of(tracks, seed)
+        # `fast` takes the k - 1 nearest to the seed at once; `multi` matches again after each new member, as boxes grow
+        # and the nearest to them may be another one.
         step = 1 if self.algorithm == "multi" else self.people - 1
         for _ in range(0, self.people - 1, step):
             size = len(group.members)
             owners = tracks.sequences.owner[group.members]
-            found, _ = nearest(group.boxes, size, tracks.sequences, coarse, Choice(free, owners, step), tracks.rule)
-            for number in found.tolist():
+            member, _ = nearest(group.boxes, size, tracks.sequences, coarse, Choice(free, owners, step), tracks.rule)
+            for number in member.tolist():
                 group = group.with_one(tracks, number)
         return group
 
@@ -259,6 +290,8 @@ class _Group:
     def with_one(self, tracks: _Tracks, number: int) -> _Group:
         """Return the group with one more member: boxes that match a point of it grow, the others are dropped."""
         one = _Group.of(tracks, number)
+        # An optimal alignment of two sequences in order: matched points share a box, unmatched ones are suppressed at
+        # the price of the largest possible box.
         _, (mine, its) = match_points(self.boxes, len(self.members), one.boxes, 1, tracks.rule)
         boxes = np.empty((6, len(mine)))
         boxes[::2] = np.minimum(self.boxes[::2, mine], one.boxes[::2, its])
@@ -279,15 +312,19 @@ def _join(tracks: _Tracks, groups: list[_Group], left: IntArray, share: Fraction
     size = np.array([len(group.members) for group in groups], np.int64)
     boxes = np.concatenate([group.boxes for group in groups], axis=1)
     sequences = Sequences(boxes, first[:-1].copy(), first[1:].copy(), size, np.arange(n))
+    # Bounds by coarse boxes pay off among thousands of trajectories, not among groups that change with every member, so
+    # there are none here.
     coarse = Coarse(np.arange(n), np.zeros((3, 0, n)), np.zeros((3, 0, n)), np.zeros((0, n)))
-    held = _trips_of_leftover_owners(tracks, groups, left)
+    trips_left = _trips_of_leftover_owners(tracks, groups, left)
     waiting = left.tolist()
     taken = 0
     while waiting:
         before = taken
         rejected: list[int] = []
         for number in waiting:
-            trips = held[int(tracks.sequences.owner[number])]
+            trips = trips_left[int(tracks.sequences.owner[number])]
+            # Whether the owner would have more than the share of each group with this trip in it; whole numbers, so
+            # that 1/3 is exact.
             too_many = (trips + 1) * share.denominator > (size + 1) * share.numerator
             if too_many.all():
                 rejected.append(number)
@@ -296,6 +333,8 @@ def _join(tracks: _Tracks, groups: list[_Group], left: IntArray, share: Fraction
             free = np.where(too_many, 0, 1)
             best = int(nearest(one.boxes, 1, sequences, coarse, Choice(free, none, 1), tracks.rule)[0][0])
             groups[best] = groups[best].with_one(tracks, number)
+            # A group never has more boxes than before, as those without a match are dropped: it keeps its place in the
+            # table.
             end = first[best] + groups[best].boxes.shape[1]
             boxes[:, first[best] : end] = groups[best].boxes
             sequences.end[best] = end
@@ -308,20 +347,22 @@ def _join(tracks: _Tracks, groups: list[_Group], left: IntArray, share: Fraction
 
 def _trips_of_leftover_owners(tracks: _Tracks, groups: list[_Group], left: IntArray) -> dict[int, IntArray]:
     """Return, for every owner of a trajectory that is left, how many trajectories each group has of that owner."""
-    held: dict[int, IntArray] = {}
+    trips: dict[int, IntArray] = {}
     for owner in np.unique(tracks.sequences.owner[left]).tolist():
-        held[owner] = np.zeros(len(groups), np.int64)
+        trips[owner] = np.zeros(len(groups), np.int64)
     for number, group in enumerate(groups):
         for owner in tracks.sequences.owner[group.members].tolist():
-            if owner in held:
-                held[owner][number] += 1
-    return held
+            if owner in trips:
+                trips[owner][number] += 1
+    return trips
 
 
 def _coarse(boxes: FloatArray, begin: IntArray, end: IntArray) -> Coarse:
     """Return the boxes around pieces of consecutive points of every trajectory."""
     n = len(begin)
     lengths = (end - begin)[:, None]
+    # A trajectory as a few boxes around stretches of consecutive points: a bound on the cost of matching that is cheap
+    # to compute for all others at once.
     bounds = np.arange(_PIECES + 1) * lengths // _PIECES
     starts = (begin[:, None] + bounds[:, :-1]).ravel()  # a piece without points takes the next one, for nothing
     low, high = (
@@ -360,6 +401,7 @@ def _boxes(
     label = np.full(tracks.n, -1)  # what found no group is left out
     label[members] = np.repeat(np.arange(len(groups)), sizes)
     inside = label >= 0
+    # Boxes are taken from the data again, not from the kernel's columns, whose times are seconds in floating point.
     rows = np.concatenate([group.points.T.ravel() for group in groups])
     starts = offsets_of(np.repeat(sizes, spans))[:-1]
     sides: dict[str, Any] = {}
@@ -422,6 +464,7 @@ def _draw(data: Points, regions: Boxes, rng: np.random.Generator) -> Points:
     lengths = np.diff(regions.offsets)
     for step in range(int(lengths.max(initial=0))):
         at = regions.offsets[:-1][lengths > step] + step
+        # Step by step over all trajectories at once: a drawn time must come after the one drawn before it.
         low = regions.t_min[at] if step == 0 else np.maximum(regions.t_min[at], t[at - 1] + 1)
         t[at] = rng.integers(low, regions.t_max[at], endpoint=True)
     return Points(

@@ -37,6 +37,7 @@ from wayveil.methods.clusters.offsets_in_disc import Offsets, draw_ranks
 from wayveil.methods.clusters.usual_waits import wait_for_people
 from wayveil.methods.common.dominance import keep_shares
 from wayveil.methods.common.trajectory_rows import TrajectoryRows
+from wayveil.methods.common.wishes import group_by_wishes
 from wayveil.model import (
     BlockKey,
     Engine,
@@ -47,6 +48,11 @@ from wayveil.model import (
     seconds_per_unit,
 )
 from wayveil.model.claims.counting import row_share_parameter
+from wayveil.model.claims.members import (
+    destination_cell_parameter,
+    destination_share_parameter,
+    k_column_parameter,
+)
 from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of, trajectory_of_row
 
 __all__ = ["W4m"]
@@ -97,6 +103,12 @@ class W4m(WalkTogether):
         Trajectories are clustered in blocks of about this size, cut along a Hilbert curve through their middles.
     pivot : {"random", "farthest"}
         Which trajectory leads the next cluster.
+    k_column : str
+        The column that says how many people somebody asks to be one of, where it is more than `k`, with ``delta=0``.
+        It is not published.
+    destination_share : number from 0 to 1, or "none"
+        Largest share of a group whose people may all end in one square of `destination_cell` metres,
+        with ``delta=0``.
 
     Guarantee
     ---------
@@ -195,15 +207,23 @@ class W4m(WalkTogether):
     pivot: str = parameter(
         kind="choice", choices=("random", "farthest"), default="random", help="which trajectory leads the next cluster"
     )
+    k_column: str = k_column_parameter()
+    destination_share: Fraction | str = destination_share_parameter()
+    destination_cell: float = destination_cell_parameter()
 
     name: ClassVar[str] = "w4m"
     summary: ClassVar[str] = "Wait For Me: (k,delta)-anonymity by clustering and editing in space and time"
     blocks: ClassVar[tuple[BlockKey, ...]] = ("place",)
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
+        if self.claim.has_wishes:
+            return group_by_wishes(self, data, rng=rng, engine=engine)
         check_data(self.name, data, self.k)
         data = self.rounded(data)
         key = rng.bytes(32)
+        # Abul et al. (2010): cluster (`_gather`), then edit every member towards the pivot of its cluster (`_edit`). As
+        # in `nwa`, clusters are formed again without the people who are left out, until nobody else falls: otherwise a
+        # stranger could decide who is grouped with whom. It ends because nobody comes back.
         some = data
         gathered = self._gather(some, self.trash_max, key, engine)
         label = gathered.label
@@ -213,11 +233,13 @@ class W4m(WalkTogether):
             gathered = self._gather(some, Fraction(0), key, engine)
             label = np.where(np.diff(some.offsets) > 0, gathered.label, label)
         engine.progress("editing trajectories")
+        # Costs are counted in units half as large as those of the comparison: clustering needs an order of distances,
+        # editing the right partner of every point.
         unit = gathered.measure.unit / 2
         finer = gathered.measure._replace(unit=unit, cap=self._largest_cost(some, gathered.length, unit))
         rows = TrajectoryRows(begin=some.offsets[:-1], end=some.offsets[1:], columns=(some.t, some.x, some.y))
         places = self.place(gathered.label, rows, some.frame, key)
-        made, done = self._edit(some, gathered.length, gathered.label, finer, places, engine)
+        published, done = self._edit(some, gathered.length, gathered.label, finer, places, engine)
         scale = seconds_per_unit(data.time_format)
         seconds = "" if scale is None else " (s)"
         time_moved = float(done[1] * (scale or 1))
@@ -228,7 +250,7 @@ class W4m(WalkTogether):
             "restarts": gathered.relaxed.restarts,
             "total translation (m)": float(done[0]),
             "total time translation" + seconds: time_moved,
-            "time translation per point" + seconds: time_moved / made.n_rows,
+            "time translation per point" + seconds: time_moved / published.n_rows,
             "points created": int(done[2]),
             "points deleted": int(done[3]),
         }
@@ -237,7 +259,7 @@ class W4m(WalkTogether):
             if isinstance(self.t2s_factor, str) and gathered.t2s_factor > 1:
                 facts["t2s_factor used"] = gathered.t2s_factor
                 facts["chosen"] = self._explain_factor(gathered.t2s_factor)
-        return MethodResult(data=made, claim=self.claim, facts=facts, groups=label)
+        return MethodResult(data=published, claim=self.claim, facts=facts, groups=label)
 
     def _explain_factor(self, factor: float) -> str:
         """Say why time hardly counts."""
@@ -276,16 +298,19 @@ class W4m(WalkTogether):
             )
             for members in blocks
         ]  # fmt: skip
+        # All distances inside a block are needed, which is quadratic; so trajectories are cut into blocks along a
+        # Hilbert curve through their middles (the paper's chunks), and each block is solved for every radius at once.
         solved = engine.map(lambda raw: self._solve(raw, measure, start), items)
         if not any((label > TOO_FEW).any() for s in solved for label in s.labels):
             raise InputError(
                 f"w4m: no block of {self.chunk_size} trajectories holds k = {self.k} people. Take a larger chunk_size."
             )
         allowed = allowed_trash(trash_max, data)
+        # One radius for all blocks: the first at which all of them together have few enough outliers.
         relaxed = relax(start, self.radius_growth, lambda _, step: sum(s.outliers(step) for s in solved) <= allowed)
         label = np.full(len(data), TOO_FEW)
-        for members, found in zip(blocks, solved, strict=True):
-            own_label = found.at(relaxed.restarts)
+        for members, solution in zip(blocks, solved, strict=True):
+            own_label = solution.at(relaxed.restarts)
             label[members] = np.where(own_label < 0, own_label, members[own_label])
         if not (label >= 0).any():
             raise InputError(
@@ -329,10 +354,14 @@ class W4m(WalkTogether):
         block = Block(TimedPoints(offsets, x, y, t, length), raw.middle_x, raw.middle_y, owner)
         n = len(block.owner)
         known = Known(np.zeros(n, np.int64), np.empty((n, n)), np.empty((n, n)))
+        # No distance is above the diagonal of the box around the block (with EDR: above the longest trajectory, which
+        # is that many edits). A radius beyond it joins everybody, so later radii need no clustering of their own.
         largest = float(np.hypot(np.ptp(x), np.ptp(y)))
         if measure.is_edr:
             largest = float(np.diff(offsets).max())
         labels: list[IntArray] = []
+        # Before each round `labels` has the clusters for all smaller radii. Distances that were computed stay in
+        # `known`, and a larger radius computes few new ones.
         while True:
             label = block_clusters(block, measure, known, self.people, radius, raw.order, self.pivot == "farthest")
             labels.append(label.astype(np.int32))
@@ -348,17 +377,20 @@ class W4m(WalkTogether):
         parts = [label[a : a + _AT_ONCE] for a in range(0, len(data), _AT_ONCE)]
         pieces = []
         for number, part in enumerate(parts):
-            kept = np.flatnonzero(part >= 0)
-            own = kept + number * _AT_ONCE
-            pivots = np.setdiff1d(part[kept], own)
+            members = np.flatnonzero(part >= 0)
+            own = members + number * _AT_ONCE
+            # A member needs the points of its pivot. Those of pivots that are edited in another task are shipped along,
+            # behind the own ones, and are not edited here.
+            pivots = np.setdiff1d(part[members], own)
             which = np.concatenate([own, pivots])
             by_number = np.argsort(which)
-            pivot = by_number[np.searchsorted(which, part[kept], sorter=by_number)]
+            pivot = by_number[np.searchsorted(which, part[members], sorter=by_number)]
             pieces.append(_Edit(rows=_picked(data, length, which), pivot=pivot, places=places.of(own)))
         done = engine.map(lambda piece: piece.run(measure, half), pieces)
         sums = np.zeros((len(data), 4))
         offsets = offsets_of(np.where(label < 0, 0, np.diff(data.offsets)[np.maximum(label, 0)]))
         columns = np.empty(offsets[-1], np.int64), np.empty(offsets[-1]), np.empty(offsets[-1])
+        # From the last to the first: each result is dropped when it is copied into its place.
         for number in reversed(range(len(parts))):
             *edited, sums[np.flatnonzero(parts[number] >= 0) + number * _AT_ONCE] = done.pop()
             first, last = offsets[[number * _AT_ONCE, min((number + 1) * _AT_ONCE, len(data))]]
@@ -408,13 +440,13 @@ class _Edit:
     def run(self, measure: Measure, half: float) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
         """Return t, x and y of the edited trajectories, and what each took."""
         offsets, (x, y, t, length) = self.rows.packed()
-        made = offsets_of(np.diff(offsets)[self.pivot])
-        new_t = np.empty(made[-1], np.int64)
-        new_x = np.empty(made[-1])
-        new_y = np.empty(made[-1])
+        new_offsets = offsets_of(np.diff(offsets)[self.pivot])
+        new_t = np.empty(new_offsets[-1], np.int64)
+        new_x = np.empty(new_offsets[-1])
+        new_y = np.empty(new_offsets[-1])
         points = TimedPoints(offsets, x, y, t, length)
         offset = DiskOffset(self.places.x, self.places.y)
-        edited = EditedPoints(made, new_t, new_x, new_y)
+        edited = EditedPoints(new_offsets, new_t, new_x, new_y)
         done = edit(points, self.pivot, measure, half, offset, edited, 0, len(self.pivot))
         return new_t, new_x, new_y, done
 
@@ -438,9 +470,11 @@ def _time_as_length(data: Points, t2s_factor: float) -> FloatArray:
     inside = trajectory[1:] == trajectory[:-1]
     ways = np.hypot(np.diff(data.x), np.diff(data.y))[inside]
     way = np.bincount(trajectory[1:][inside], ways, minlength=len(data))
-    held = np.flatnonzero(np.diff(data.offsets) > 1)
-    lasts = data.t[data.offsets[held + 1] - 1] - data.t[data.offsets[held]]
-    speed = float(np.mean(way[held] / lasts)) if len(held) else 0.0
+    moving = np.flatnonzero(np.diff(data.offsets) > 1)
+    lasts = data.t[data.offsets[moving + 1] - 1] - data.t[data.offsets[moving]]
+    # Time becomes a third axis in metres, at the mean speed of the data; t2s_factor divides it, so that a large one
+    # lets places decide.
+    speed = float(np.mean(way[moving] / lasts)) if len(moving) else 0.0
     return (data.t - data.t.min()) * (speed / t2s_factor)
 
 
@@ -452,9 +486,9 @@ def _middles(data: Points) -> tuple[FloatArray, FloatArray]:
     return x, y
 
 
-def _blocks(x: FloatArray, y: FloatArray, held: IntArray, size: int) -> list[IntArray]:
+def _blocks(x: FloatArray, y: FloatArray, moving: IntArray, size: int) -> list[IntArray]:
     """Cut trajectories into blocks of at most `size` that lie near each other; inside a block in the order of input."""
-    along = held[np.argsort(_hilbert(x[held], y[held]), kind="stable")]
+    along = moving[np.argsort(_hilbert(x[moving], y[moving]), kind="stable")]
     return [np.sort(block) for block in np.array_split(along, -(-len(along) // size))]
 
 
@@ -473,6 +507,8 @@ def _hilbert(x: FloatArray, y: FloatArray) -> IntArray:
     b = b.astype(np.int64)
     along = np.zeros(len(a), np.int64)
     for bit in range(_HILBERT_BITS - 1, -1, -1):
+        # One level of the curve: which quadrant the point is in gives two bits of its position; then the square is
+        # turned or flipped so that the curve inside the quadrant looks like the whole one.
         right = (a >> bit) & 1
         up = (b >> bit) & 1
         along += ((3 * right) ^ up) << (2 * bit)

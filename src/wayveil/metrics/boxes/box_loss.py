@@ -75,16 +75,16 @@ class BoxLoss(OnBoxes):
         check_comparable(self.name, original, published, matched=True)
         area = (published.x_max - published.x_min) * (published.y_max - published.y_min)
         nonempty = with_rows(original)
-        kept = with_rows(published)
+        has_rows = with_rows(published)
         cover = smallest_cover(original.offsets, original.t, published.offsets, published.t_min, published.t_max, area)
         given = original.owners == "given"
         return {
             "trajectories": int(nonempty.sum()),
-            "published": int((nonempty & kept).sum()),
+            "published": int((nonempty & has_rows).sum()),
             # Nobody has trajectories in two pieces, so people can be added.
             "owners": len(np.unique(original.owner[nonempty])) if given else None,
-            "owners_published": len(np.unique(original.owner[nonempty & kept])) if given else None,
-            "lost_with_trajectory": int(np.diff(original.offsets)[~kept].sum()),
+            "owners_published": len(np.unique(original.owner[nonempty & has_rows])) if given else None,
+            "lost_with_trajectory": int(np.diff(original.offsets)[~has_rows].sum()),
             "areas": Tally.of(area),
             "covers": Tally.of(cover),
             "groups": _groups(published, area),

@@ -85,8 +85,8 @@ class FrequentSequences(OnVisits):
         doublet, n = doublet_codes(location, t)
         before = _Table(original, doublet[: original.n_visits].copy(), n)
         after = _Table(published, doublet[original.n_visits :].copy(), n)
-        wanted = self.min_support if isinstance(self.min_support, int) else max(2, -(-len(original) // 100))
-        used, old, new = _mine_both(before, after, wanted)
+        min_support = self.min_support if isinstance(self.min_support, int) else max(2, -(-len(original) // 100))
+        used, old, new = _mine_both(before, after, min_support)
         top = most_frequent(*before.columns, self.top)
         return {
             "support": used,

@@ -205,12 +205,12 @@ def _by_half(levels: list[_Level], i: int, side: str) -> Array:
 
     Parts of frequent patterns are frequent, so it is enough to look at those of half the length, rounded up.
     """
-    here, there = ("before", "after") if side == "old" else ("after", "before")
+    here, other = ("before", "after") if side == "old" else ("after", "before")
     level = levels[i]
     part = levels[(levels[i].length + 1) // 2 - 1]
     at = level.at[level.common(here)]
     windows = at[:, None] + np.arange(level.length - part.length + 1)
-    return np.any(part.common(there)[part.code[windows]], axis=1) if len(at) else at > 0
+    return np.any(part.common(other)[part.code[windows]], axis=1) if len(at) else at > 0
 
 
 def _measures(n_old: int, n_new: int, old_matched: int, new_matched: int) -> dict[str, Number]:

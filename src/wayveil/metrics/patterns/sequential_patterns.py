@@ -233,8 +233,8 @@ def _mine(offsets: Array, node: Array, n_nodes: int, supports: list[int], longes
         support = waiting.pop() if waiting else 2 * support
         *columns, n = mine_patterns(offsets, node, n_nodes, support, longest, _MOST_PATTERNS, most)
         if n >= 0:
-            before, last, found = (column[:n] for column in columns)
-            return _Patterns(before, last, found, support)
+            before, last, pattern_support = (column[:n] for column in columns)
+            return _Patterns(before, last, pattern_support, support)
 
 
 @dataclass(frozen=True)

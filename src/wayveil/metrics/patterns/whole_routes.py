@@ -53,7 +53,7 @@ def list_maximal_stretches(offsets: Array, road: Array, goes_on: Array, support:
     """
     trajectory = trajectory_of_row(offsets)
     n_trajectories = len(offsets)
-    found: set[tuple[int, ...]] = set()
+    stretches: set[tuple[int, ...]] = set()
     begin = np.arange(len(road))
     number = road
     length = 1
@@ -86,11 +86,11 @@ def list_maximal_stretches(offsets: Array, road: Array, goes_on: Array, support:
         first = np.zeros(len(values), np.int64)
         first[code] = begin
         for one in np.flatnonzero(~inner & (drivers >= support)).tolist():
-            found.add(tuple(road[first[one] : first[one] + length].tolist()))
+            stretches.add(tuple(road[first[one] : first[one] + length].tolist()))
         begin = extended[grows]
         number = pair[grows]
         length += 1
-    return found
+    return stretches
 
 
 def match_routes(stretches: set[tuple[int, ...]], offsets: Array, road: Array) -> RouteMatches:

@@ -72,20 +72,20 @@ class ClusteringAgreement(OnPositions):
         """Return the cluster of each sampled trajectory, before and after (-1: not published)."""
         check_comparable(self.name, original, published, matched=True)
         chosen = self._sample(original)
-        kept = with_rows(published)[chosen]
-        places = [_places(original, chosen, original), _places(published, chosen[kept], original)]
-        before, after = (_clusters(found, self.clusters) for found in places)
+        nonempty = with_rows(published)[chosen]
+        places = [_places(original, chosen, original), _places(published, chosen[nonempty], original)]
+        before, after = (_clusters(positions, self.clusters) for positions in places)
         label = np.full(len(chosen), -1)
-        label[kept] = after
+        label[nonempty] = after
         return {"before": before, "after": label}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
         before = counts["before"]
         label = counts["after"]
-        kept = label >= 0
+        clustered = label >= 0
         above = np.triu_indices(len(label), 1)
         were = (before[:, None] == before)[above]
-        are = ((label[:, None] == label) & kept[:, None] & kept)[above]
+        are = ((label[:, None] == label) & clustered[:, None] & clustered)[above]
         together = int((were & are).sum())
         right = int((were == are).sum())
         precision = _share(together, int(are.sum()))
@@ -101,12 +101,14 @@ class ClusteringAgreement(OnPositions):
                 "precision": share(precision, "Precision"),
                 "recall": share(recall, "Recall"),
                 "trajectories_clustered": count(len(label), "Trajectories clustered", "trajectories"),
-                "trajectories_not_published": count(int((~kept).sum()), "Trajectories not published", "trajectories"),
+                "trajectories_not_published": count(
+                    int((~clustered).sum()), "Trajectories not published", "trajectories"
+                ),
                 "pairs": count(len(were), "Pairs", "pairs"),
                 "pairs_together_before": count(int(were.sum()), "Pairs together before", "pairs"),
                 "pairs_together_after": count(int(are.sum()), "Pairs together after", "pairs"),
                 "clusters_before": count(len(np.unique(before)), "Clusters before", "clusters"),
-                "clusters_after": count(len(np.unique(label[kept])), "Clusters after", "clusters"),
+                "clusters_after": count(len(np.unique(label[clustered])), "Clusters after", "clusters"),
             },
         )
 

@@ -72,11 +72,11 @@ class Distortion(OnPositions):
         """Return what can be added up over pieces of the data; sums of distances depend on the cut in the last bits."""
         check_comparable(self.name, original, published, matched=True)
         nonempty = with_rows(original)
-        kept = with_rows(published)
+        has_rows = with_rows(published)
         before = np.diff(original.offsets)
         after = np.diff(published.offsets)
         moved = _distances(original, published)
-        trash = nonempty & ~kept
+        trash = nonempty & ~has_rows
         shifts = _time_shifts(original, published)
         return {
             "points": published.n_rows,
@@ -91,7 +91,7 @@ class Distortion(OnPositions):
             "trash": int(trash.sum()),
             "trash_points": int(before[trash].sum()),
             "created": int(np.maximum(after - before, 0).sum()),
-            "deleted": int(np.maximum(before - after, 0)[kept].sum()),
+            "deleted": int(np.maximum(before - after, 0)[has_rows].sum()),
             "extent": extent(original),
             "time_format": Constant(original.time_format),
         }

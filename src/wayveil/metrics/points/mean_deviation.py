@@ -64,17 +64,19 @@ class Deviation(OnVisits):
                 f"deviation: the original has {len(original)} trajectories and the published data {len(published)}; "
                 "this is measured only where it is known which belongs to which."
             )
-        kept = _kept(original, published)
+        is_kept = _kept(original, published)
         nonempty = np.diff(original.offsets) > 0
         numbers = {
             "visits": count(original.n_visits, "Visits", "visits"),
-            "visits_suppressed": count(int((kept == 0).sum()), "Visits suppressed", "visits"),
-            "suppressed_share": share(float((kept == 0).mean()) if len(kept) else None, "Share of visits suppressed"),
+            "visits_suppressed": count(int((is_kept == 0).sum()), "Visits suppressed", "visits"),
+            "suppressed_share": share(
+                float((is_kept == 0).mean()) if len(is_kept) else None, "Share of visits suppressed"
+            ),
             "trajectories_without_visits": count(
                 int((nonempty & (np.diff(published.offsets) == 0)).sum()), "Trajectories without visits", "trajectories"
             ),
             "visits_not_original": count(
-                published.n_visits - int(kept.sum()), "Visits that are not original", "visits"
+                published.n_visits - int(is_kept.sum()), "Visits that are not original", "visits"
             ),
             "places_with_coordinates": count(
                 0 if original.place_x is None else len(original.locations), "Places with coordinates", "places"
@@ -83,11 +85,11 @@ class Deviation(OnVisits):
             "diameter_m": measure(None, "m", "Diameter of the area"),
         }
         measured = None
-        if original.place_x is not None and original.place_y is not None and len(kept):
+        if original.place_x is not None and original.place_y is not None and len(is_kept):
             x = original.place_x[original.location]
             y = original.place_y[original.location]
             diameter = float(np.hypot(np.ptp(x), np.ptp(y)))
-            measured = deviations(original.offsets.copy(), x, y, kept, diameter)[nonempty]
+            measured = deviations(original.offsets.copy(), x, y, is_kept, diameter)[nonempty]
             numbers |= {
                 "largest_deviation_m": measure(finite(measured.max()), "m", "Largest deviation"),
                 "diameter_m": measure(finite(diameter), "m", "Diameter of the area"),
@@ -126,7 +128,9 @@ def _kept(original: Visits, published: Visits) -> Any:
     after = place.astype(np.int64)
     if original.time_format == published.time_format:
         timed = distinct_rows(np.concatenate([before, after]), np.concatenate([original.t, published.t])).code
-        kept = embedded(original.offsets.copy(), timed[: len(before)], published.offsets.copy(), timed[len(before) :])
-        if int(kept.sum()) == published.n_visits:
-            return kept
+        is_kept = embedded(
+            original.offsets.copy(), timed[: len(before)], published.offsets.copy(), timed[len(before) :]
+        )
+        if int(is_kept.sum()) == published.n_visits:
+            return is_kept
     return embedded(original.offsets.copy(), before, published.offsets.copy(), after)

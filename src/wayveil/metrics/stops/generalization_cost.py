@@ -91,14 +91,14 @@ class GeneralizationCost(OnStops):
                 costs[part + distance] = _costs(before, after, tree, weight, scale)
             costs[f"{distance}_printed"] = _printed(old, new, tree, weight)
         lengths = np.diff(old.offsets)
-        kept = np.diff(new.offsets)
+        n_stops = np.diff(new.offsets)
         nonempty = lengths > 0
         return {
             "scales": Constant((scales["hops"], scales["leaves"])),
             "costs": costs,
             "trajectories": int(nonempty.sum()),
-            "other_length": int((lengths != kept)[nonempty].sum()),
-            "not_published": int((kept == 0)[nonempty].sum()),
+            "other_length": int((lengths != n_stops)[nonempty].sum()),
+            "not_published": int((n_stops == 0)[nonempty].sum()),
         }
 
     def score(self, counts: Mapping[str, Any]) -> Score:

@@ -98,6 +98,11 @@ class Guarantee(Protocol):
         """The values whose inference is bounded, by attribute."""
 
     @property
+    def private_columns(self) -> tuple[str, ...]:
+        """The columns, besides the sensitive ones, with a value per trajectory of which the claim speaks; they are not
+        published."""
+
+    @property
     def adversaries(self) -> Sensitive:
         """The places that adversaries have of their own, by the name of the adversary."""
 
@@ -155,6 +160,10 @@ class Claim(ABC):
         check_parameters(self, self.name)
         if self.row_share == 0:
             raise ParameterError(f"{self.name}: row_share must be larger than 0, got 0. Nobody could own anything.")
+
+    @property
+    def private_columns(self) -> tuple[str, ...]:
+        return ()
 
     @property
     @abstractmethod

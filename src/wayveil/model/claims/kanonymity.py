@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from wayveil.model.claims.base import GroupClaim, Protection
+from wayveil.model.claims.base import Protection
 from wayveil.model.claims.counting import row_share_parameter, share_text
+from wayveil.model.claims.members import (
+    MembersClaim,
+    destination_cell_parameter,
+    destination_share_parameter,
+    k_column_parameter,
+)
 from wayveil.model.claims.verdict_numbers import KANONYMITY
 from wayveil.model.numbers import Numbers
 from wayveil.model.parameters import parameter
@@ -16,13 +23,13 @@ __all__ = ["KAnonymity"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class KAnonymity(GroupClaim):
+class KAnonymity(MembersClaim):
     """Trajectory k-anonymity: every published sequence of boxes is that of at least `k` people.
 
     Every published trajectory is, box by box, the same as those of at least `k` distinct owners, of whom nobody owns
     more than `row_share` of those that are the same, and every box contains a true position of its trajectory in its
     time, a later one for each box.  Where points are published, they were drawn from such boxes, one from each, and the
-    boxes are published with them.
+    boxes are published with them.  What members may ask for beyond that, `MembersClaim` says.
 
     References
     ----------
@@ -39,6 +46,9 @@ class KAnonymity(GroupClaim):
 
     k: int = parameter(kind="int", low=2, help="smallest number of people who share one published trajectory")
     row_share: Fraction | str = row_share_parameter()
+    k_column: str = k_column_parameter()
+    destination_share: Fraction | str = destination_share_parameter()
+    destination_cell: float = destination_cell_parameter()
 
     name: ClassVar[str] = "KAnonymity"
     about_truth: ClassVar[bool] = True
@@ -58,7 +68,7 @@ class KAnonymity(GroupClaim):
         return (
             f"Every published sequence of boxes is the same for at least {self.k} people, nobody owns more than "
             f"{share_text(self.owner_share)} of its trajectories, and in the time of each box each of them really was "
-            "in it."
+            f"in it.{self.wishes}"
         )
 
     @property
@@ -71,7 +81,12 @@ class KAnonymity(GroupClaim):
                 measured=("identity_max",),
                 bound=self.owner_share,
             ),
+            *self.kept_wishes,
         )
+
+    @property
+    def attack_settings(self) -> Mapping[str, Any]:
+        return {**super().attack_settings, **self.wish_settings}
 
     @property
     def not_covered(self) -> tuple[str, ...]:

@@ -7,8 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from wayveil.model.claims.base import GroupClaim, Protection
+from wayveil.errors import ParameterError
+from wayveil.model.claims.base import Protection
 from wayveil.model.claims.counting import number_text, row_share_parameter, share_text
+from wayveil.model.claims.members import (
+    MembersClaim,
+    destination_cell_parameter,
+    destination_share_parameter,
+    k_column_parameter,
+)
 from wayveil.model.claims.verdict_numbers import KDELTA
 from wayveil.model.numbers import Numbers
 from wayveil.model.parameters import parameter
@@ -17,12 +24,13 @@ __all__ = ["KDelta"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class KDelta(GroupClaim):
+class KDelta(MembersClaim):
     """(k,delta)-anonymity: every published trajectory moves together with those of at least `k` - 1 other people.
 
     Every published trajectory belongs to a set of published trajectories of at least `k` distinct owners that have the
     same timestamps, and any two of the set are at most `delta` metres apart at each of them.  Nobody owns more than
-    `row_share` of the trajectories among which one of theirs hides.
+    `row_share` of the trajectories among which one of theirs hides.  With ``delta=0`` members may be promised more, as
+    `MembersClaim` says.
 
     With ``placement="random"`` the members of a set run along one common curve, each at an offset that was drawn
     independently of who they are.  This is how the publication was made; the files cannot show it.
@@ -48,8 +56,12 @@ class KDelta(GroupClaim):
         default="nearest",
         help="where a member is published, with delta > 0: near its true positions, or independently of them",
     )
+    k_column: str = k_column_parameter()
+    destination_share: Fraction | str = destination_share_parameter()
+    destination_cell: float = destination_cell_parameter()
 
     name: ClassVar[str] = "KDelta"
+    about_truth: ClassVar[bool] = True
     quantities: ClassVar[Numbers] = KDELTA
     public_numbers: ClassVar[tuple[str, ...]] = (
         "min_support",
@@ -62,9 +74,17 @@ class KDelta(GroupClaim):
         "points",
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.has_wishes and self.delta > 0:
+            raise ParameterError(
+                "KDelta: k_column and destination_share go with delta = 0, where a group is all that are the same; "
+                f"got delta = {number_text(self.delta)}."
+            )
+
     @property
     def attack_settings(self) -> Mapping[str, Any]:
-        return {**super().attack_settings, "delta": self.delta}
+        return {**super().attack_settings, "delta": self.delta, **self.wish_settings}
 
     def settings_of(self, attack: str) -> Mapping[str, Any]:
         """Return the settings of one attack; where nobody was placed by chance, nothing that is found is luck."""
@@ -77,7 +97,8 @@ class KDelta(GroupClaim):
     def promise(self) -> str:
         nobody = f"and nobody owns more than {share_text(self.owner_share)} of those that look alike."
         if self.delta == 0:
-            return f"Every published trajectory is the same, point by point, for at least {self.k} people, {nobody}"
+            same = f"Every published trajectory is the same, point by point, for at least {self.k} people, {nobody}"
+            return same + self.wishes
         placed = ""
         if self.placement == "random":
             placed = " Where in the set a person is published was drawn at random, whatever their true positions."
@@ -97,6 +118,7 @@ class KDelta(GroupClaim):
                     measured=("identity_max",),
                     bound=self.owner_share,
                 ),
+                *self.kept_wishes,
             )
         if self.placement == "nearest":
             return ()

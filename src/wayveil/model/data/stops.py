@@ -156,8 +156,8 @@ class Stops(Trajectories):
     ) -> Self:
         """Build from names of nodes, all at time 0 or from and until these times; for examples and tests."""
         code = {name: i for i, name in enumerate(taxonomy.nodes)}
-        said = times if times is not None else [[(0, 0)] * len(r) for r in records]
-        span = np.array([pair for r in said for pair in r], np.int64).reshape(-1, 2)
+        spans = times if times is not None else [[(0, 0)] * len(r) for r in records]
+        span = np.array([pair for r in spans for pair in r], np.int64).reshape(-1, 2)
         return cls(
             offsets=offsets_of(np.array([len(r) for r in records], np.int64)),
             place=np.array([code[name] for r in records for name in r], np.int32),

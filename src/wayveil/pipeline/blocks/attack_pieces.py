@@ -55,8 +55,8 @@ def attack_pieces(
 def _victims(attack: Any, pieces: Pieces) -> list[int]:
     """Return how many victims are drawn in each piece: in proportion to its people, at least one in all."""
     people = np.array([len(np.unique(keys.person)) for keys in pieces.keys])
-    wanted = min(attack.victims, int(people.sum()))
-    upto = np.rint(np.cumsum(people) * wanted / people.sum()).astype(np.int64)
+    n_victims = min(attack.victims, int(people.sum()))
+    upto = np.rint(np.cumsum(people) * n_victims / people.sum()).astype(np.int64)
     victims: list[int] = np.diff(upto, prepend=0).tolist()
     return victims
 

@@ -87,7 +87,9 @@ def make_block(job: Job, plan: Any, engine: Engine, number: int) -> MadeBlock:
         job.store.save(method.apply(plan, data, number, job.store), f"made/{number}")
         return MadeBlock(number=number)
     try:
-        fitting, made = settle(
+        # A method works in the frame of what it publishes. Which that is follows from what is published, so `settle`
+        # runs it until the frame is the one that its own result has.
+        fitting, result = settle(
             method,
             data,
             lambda some: method.run(
@@ -100,33 +102,37 @@ def make_block(job: Job, plan: Any, engine: Engine, number: int) -> MadeBlock:
             raise
         job.store.save(data, name)
         return MadeBlock(number=number, why=str(error))
-    check_made(method, fitting, made)
+    check_made(method, fitting, result)
     job.store.save(fitting, name)
-    if not made.data.n_rows:
+    if not result.data.n_rows:
         if not job.several:
-            raise nothing_left_error(type(made.data))
+            raise nothing_left_error(type(result.data))
         return MadeBlock(number=number, why=NOTHING_LEFT)
-    job.store.save(made, f"made/{number}")
+    job.store.save(result, f"made/{number}")
     return MadeBlock(number=number)
 
 
 def write_part(job: Job, engine: Engine, part: Part) -> WrittenPart:
     """Write a part under new ids in an order that tells nothing, and keep what is read back from the file."""
-    data, made = load_part(job.store, part, job.recipe.method.claim)
+    data, result = load_part(job.store, part, job.recipe.method)
     number = part.number
     key = job.secret.key("ids", *job.number_of(number))
-    written = write_and_read_back(job.recipe, job.staged, data, made, key, part=number if job.several else None)
-    order = written.order if made.source is None else made.source[written.order]
+    written = write_and_read_back(job.recipe, job.staged, data, result, key, part=number if job.several else None)
+    # `order` leads from a written trajectory to that of the input. Only the owner's machine has it; attacks and metrics
+    # need it to know who is who, and nothing of it is published.
+    order = written.order if result.source is None else result.source[written.order]
+    # From here on the result of the method is not looked at any more: verdict, attacks and metrics see what was read
+    # back from disk.
     if part.together:
         job.store.save(written.data, f"readback/{number}")
     else:
         job.store.save(written, f"written/{number}")
     if part.block is not None:
         matched = written.data
-        if made.source is None:
+        if result.source is None:
             matched = aligned(written.data, order, data)
         elif job.recipe.method.parts_in_time:
-            pieces, piece = cut_at_parts(data, made)
+            pieces, piece = cut_at_parts(data, result)
             matched = aligned(written.data, piece[written.order], pieces)
             job.store.save((pieces, rejoin(matched, pieces, data)), f"pieces/{part.block}")
         boxes = None if written.boxes is None else aligned(written.boxes, order, data)
@@ -139,7 +145,7 @@ def write_part(job: Job, engine: Engine, part: Part) -> WrittenPart:
         rows=written.data.n_rows,
         trajectories=len(written.data),
         table=described(written.data, source_owners=data.owners, parts=parts),
-        facts={} if job.several else summary.output_facts(written.data, made),
+        facts={} if job.several else summary.output_facts(written.data, result),
         hashes=written.hashes,
     )
 
@@ -166,11 +172,11 @@ def attack_block(job: Job, engine: Engine, number: int) -> tuple[tuple[AttackRes
     return tuple(zip(before, after, strict=True))
 
 
-def count_block(job: Job, engine: Engine, made: MadeBlock) -> BlockResult:
+def count_block(job: Job, engine: Engine, made_block: MadeBlock) -> BlockResult:
     """Count what of a block was lost, for what is told of all blocks together."""
-    number = made.number
+    number = made_block.number
     data: Any = job.store.load(f"data/{number}")
-    if made.why is not None:
+    if made_block.why is not None:
         return BlockResult(number=number, balance=_nothing_left(data))
     result: MethodResult = load_made(job.store, number)
     counts = None
@@ -190,16 +196,16 @@ def count_block(job: Job, engine: Engine, made: MadeBlock) -> BlockResult:
 def picture_block(job: Job, holds: bool, engine: Engine, number: int) -> Pictures:
     """Return what a block looks like before and after; what was not published is told as rejected."""
     data: Any = job.store.load(f"data/{number}")
-    made: MethodResult = load_made(job.store, number)
+    result: MethodResult = load_made(job.store, number)
     before = "prepared data" if job.recipe.prepare else "raw data"
     names = before, "published data" if holds else "rejected data"
     with_raw = job.recipe.output.with_raw
-    places = [one.places() for one in (data, made.data)]
+    places = [one.places() for one in (data, result.data)]
     named = [name for one in places if one is not None for name in one.names]
     return make_pictures(
         data,
-        made.data,
-        made.groups,
+        result.data,
+        result.groups,
         names=names,
         with_raw=with_raw,
         published=holds,

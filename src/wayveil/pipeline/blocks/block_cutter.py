@@ -81,13 +81,13 @@ def _scatter_piece(store: Disk, n_blocks: int, numbered: tuple[int, str, IntArra
 def _scatter_group(store: Disk, size: int, group: int) -> None:
     """Write what all pieces have of every block of a group to files of its own, about a block of rows at a time."""
     names = store.names(f"groups/{group}")
-    held: list[tuple[Any, IntArray]] = []
+    pieces: list[tuple[Any, IntArray]] = []
     for number, name in enumerate(names):
-        held.append(store.load(name))
-        if sum(data.n_rows for data, _ in held) >= size or name == names[-1]:
-            data = concat([data for data, _ in held])
-            block = np.concatenate([block for _, block in held])
-            held.clear()
+        pieces.append(store.load(name))
+        if sum(data.n_rows for data, _ in pieces) >= size or name == names[-1]:
+            data = concat([data for data, _ in pieces])
+            block = np.concatenate([block for _, block in pieces])
+            pieces.clear()
             _scatter(store, data, block, number)
 
 

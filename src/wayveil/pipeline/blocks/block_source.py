@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from wayveil.errors import InputError
+from wayveil.errors import InputError, UsageError
 from wayveil.io import parquet_parts
 from wayveil.io.publish.atomic import make_folders
 from wayveil.model import Engine, concat
@@ -28,7 +28,7 @@ from wayveil.pipeline.blocks.task_files import load_data, load_value
 from wayveil.pipeline.input import Prepared, check_places, check_sensitive, check_values, load, prepare
 from wayveil.pipeline.remaining import Stage
 from wayveil.recipe import catalog
-from wayveil.recipe.defaults import sensitive_of
+from wayveil.recipe.defaults import columns_of, sensitive_of
 from wayveil.recipe.recipe import InputSpec, Recipe
 
 __all__ = ["Blocks", "fits_at_once", "hold_at_once", "hold_pieces", "read_blocks"]
@@ -88,17 +88,23 @@ class Blocks:
 def read_blocks(recipe: Recipe, source: Prepared | None, *, seed: int, scratch: Path, engine: Engine) -> Blocks:
     """Read and prepare what a recipe publishes; data that were prepared already are one block."""
     sensitive = sensitive_of(recipe)
+    for name in recipe.method.claim.private_columns:
+        if name in recipe.output.keep:
+            raise UsageError(
+                f"The column {name!r} is not published, because how many people somebody asks to be one of tells who "
+                "it is; leave it out of --keep."
+            )
     if source is None:
         source = _read_at_once(recipe)
     if source is not None:
-        check_sensitive(source.data, sensitive, keep=recipe.output.keep)
+        check_sensitive(source.data, sensitive, keep=(*recipe.method.claim.private_columns, *recipe.output.keep))
         check_places(source.data, recipe.method.claim.adversaries)
-        names = dict.fromkeys([*(attribute for attribute, _ in sensitive), *recipe.output.keep])
-        kept = {name: source.data.attributes[name] for name in names}
+        kept = {name: source.data.attributes[name] for name in columns_of(recipe)}
         return hold_at_once(replace(source, data=replace(source.data, attributes=kept)))
     want = plan_input(recipe)
     pieces = read_pieces(want, seed=seed, scratch=scratch, engine=engine)
-    check_values(pieces.values, pieces.trajectories, sensitive, keep=recipe.output.keep)
+    checked = (*recipe.method.claim.private_columns, *recipe.output.keep)
+    check_values(pieces.values, pieces.trajectories, sensitive, keep=checked)
     if not pieces.trajectories:
         raise InputError("The preparation left no trajectory, so there is nothing to publish.")
     if pieces.rows <= want.rows:
@@ -171,8 +177,7 @@ def _read_at_once(recipe: Recipe) -> Prepared | None:
     spec = recipe.input
     if blocks is not None and not fits_at_once(spec, blocks.rows):
         return None
-    names = dict.fromkeys([*(attribute for attribute, _ in sensitive_of(recipe)), *recipe.output.keep])
-    loaded = load(spec, attributes=tuple(names), kinds=catalog.kinds_needed(recipe.prepare, recipe.method))
+    loaded = load(spec, attributes=columns_of(recipe), kinds=catalog.kinds_needed(recipe.prepare, recipe.method))
     if blocks is not None:
         look_ahead(loaded, recipe.prepare, spec, limit_of(blocks))
     ready = prepare(loaded, recipe.prepare, spec)

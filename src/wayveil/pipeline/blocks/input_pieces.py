@@ -24,6 +24,7 @@ from wayveil.io import (
     scatter_span,
 )
 from wayveil.io.publish.atomic import make_folders
+from wayveil.io.read.trip_tables import place_positions
 from wayveil.io.scatter import groups_of, make_piece_folders, people_keys, scatter_group
 from wayveil.io.tabular.columns import lone_rows_error
 from wayveil.io.tabular.crs import could_be_degrees, unsaid_degrees_error
@@ -37,7 +38,7 @@ from wayveil.pipeline.folder.published_input import with_manifest
 from wayveil.pipeline.input import load, other_kind_error, prepare, read_options
 from wayveil.pipeline.plain_input import is_plain, plain_input
 from wayveil.recipe import catalog
-from wayveil.recipe.defaults import sensitive_of
+from wayveil.recipe.defaults import columns_of
 from wayveil.recipe.recipe import InputSpec, Recipe
 
 __all__ = ["InputPlan", "Pieces", "check_kind", "look_ahead", "plan_input", "read_pieces"]
@@ -131,12 +132,11 @@ def plan_input(recipe: Recipe) -> InputPlan:
             "Blocks of routes are slices of time: say how long they are with the step slices, such as "
             "--prepare 'slices width=1d'."
         )
-    names = [*(attribute for attribute, _ in sensitive_of(recipe)), *recipe.output.keep]
     return InputPlan(
         spec=recipe.input,
         kind=check_kind(recipe.input, catalog.kinds_needed(recipe.prepare, recipe.method)),
         steps=recipe.prepare,
-        attributes=tuple(dict.fromkeys(names)),
+        attributes=columns_of(recipe),
         by=recipe.blocks.by,
         rows=recipe.blocks.rows,
         limit=limit_of(recipe.blocks),
@@ -144,17 +144,13 @@ def plan_input(recipe: Recipe) -> InputPlan:
 
 
 def check_kind(spec: InputSpec, needed: tuple[str, ...] = ()) -> Any:
-    """Return what an input holds; InputError if something else is needed, or if it cannot be read in pieces."""
+    """Return what an input holds; InputError if something else is needed."""
     kind = spec.kind
     if kind is None:
         with plain_input(spec) as (plain, _):
             kind = guess_kind(plain.path, ReadOptions(columns=plain.columns))
     if needed and kind not in needed:
         raise other_kind_error(spec.path, kind, needed)
-    if kind == "trips":
-        raise InputError(
-            f"The input {str(spec.path)!r} holds trips, which are read whole: leave blocks and the memory limit out."
-        )
     return kind
 
 
@@ -178,6 +174,8 @@ def read_pieces(want: InputPlan, *, seed: int, scratch: Path, engine: Engine) ->
     engine.progress("scattering rows")
     spans = open_spans(spec.path, kind, options, rows=want.rows, scratch=scratch)
     check_groups(want.limit, spans.group_bytes)
+    # Rows are scattered by a keyed hash of the person, so that all rows of a person meet in one piece without sorting
+    # the file. The key comes from the seed, so that the same run scatters alike.
     n_pieces = max(1, -(-spans.rows // want.rows))
     raw = scratch / "raw"
     secret = int(np.random.SeedSequence(seed, spawn_key=(3,)).generate_state(1, np.uint64)[0] >> np.uint64(2))
@@ -187,17 +185,37 @@ def read_pieces(want: InputPlan, *, seed: int, scratch: Path, engine: Engine) ->
     )
     regroup = partial(scatter_group, spans, pieces=n_pieces, secret=secret, folder=raw, rows=want.rows)
     engine.map(regroup, range(len(groups_of(n_pieces))))
-    held = np.flatnonzero(np.sum(counts, axis=0)).tolist()
+    nonempty = np.flatnonzero(np.sum(counts, axis=0)).tolist()
     engine.progress("reading pieces")
-    files = engine.map(partial(gather_piece, spans, folder=raw), held)
+    files = engine.map(partial(gather_piece, spans, folder=raw), nonempty)
     frame = None
     if kind == "points":
+        # Degrees become metres by one projection for all pieces, which must fit all of them: so every piece is asked
+        # for its extent first.
         frame = _frame(spans.shown, engine.map(partial(_extent, spec, kind), files))
+    if kind == "trips" and spec.places is None:
+        engine.progress("places of trips")
+        want = replace(want, spec=spec.model_copy(update={"places": _trip_places(options, files, scratch, engine)}))
     task = partial(_prepare_piece, want, spans, frame, secret, scratch)
     make_folders(*(scratch / name for name in ("prepared", "taxonomies", "renumbered", "owned")))
     pieces: list[_Piece] = engine.map(task, list(enumerate(files)))
     joined = _joined(pieces, spans, scratch, engine)
     return replace(joined, notes=(*(f"Taken to be so: {guess}" for guess in spec.guesses), *joined.notes))
+
+
+def _trip_places(options: ReadOptions, files: Sequence[Path], scratch: Path, engine: Engine) -> Path | None:
+    """Write where the places of all trips are, each where its first end is; None if that is not known of all."""
+    found = [one for one in engine.map(partial(place_positions, options=options), list(files)) if one is not None]
+    if not found:
+        return None
+    places = pl.concat(found).sort(pl.col("x").is_null(), "order").unique("location", keep="first", maintain_order=True)
+    if places["x"].null_count() or not places.height:
+        return None
+    degrees = options.crs != "planar"
+    names = {"x": "lon", "y": "lat"} if degrees else {}
+    target = scratch / "trip_places.parquet"
+    places.drop("order").rename(names).write_parquet(target)
+    return target
 
 
 def _piece_spec(spec: InputSpec, file: Path, kind: str) -> InputSpec:
@@ -217,6 +235,8 @@ def _extent(spec: InputSpec, kind: str, file: Path) -> tuple[FloatArray, FloatAr
     if not frame.degrees:
         return frame.crs == "" and could_be_degrees(*positions)
     lon, lat = frame.to_file(*positions)
+    # The outermost of each degree are enough to find the widest gap between longitudes, and with it whether data cross
+    # the date line.
     box = np.unique(np.floor(lon), return_inverse=True)[1]
     low = np.full(box.max() + 1, np.inf)
     high = np.full(box.max() + 1, -np.inf)
@@ -242,9 +262,14 @@ def _prepare_piece(
     number, file = numbered
     spec = _piece_spec(want.spec, file, want.kind)
     loaded = load(spec, attributes=want.attributes, kinds=(want.kind,), frame=frame, piece=True)
+    if want.kind == "trips" and spec.places is None:
+        # Some place of the whole table is nowhere, so that all are, as when it is read at once.
+        trips: Any = loaded.data
+        loaded = replace(loaded, data=replace(trips, place_x=None, place_y=None, place_frame=None))
     look_ahead(loaded, want.steps, want.spec, want.limit)
     ready = prepare(loaded, want.steps, want.spec)
     data: Any = ready.data
+    # Nobody is in two pieces, so the number of the piece makes codes of people unique without any exchange.
     data = replace(data, owner=data.owner + (number << _PERSON_BITS))
     if data.shared == "taxonomy":  # each piece has one of its own
         save(data.taxonomy, _tree_file(scratch, number))

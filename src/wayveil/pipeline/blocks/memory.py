@@ -42,7 +42,7 @@ BASE_BYTES = 400_000_000
 """What a process takes before it has seen any data: the interpreter, libraries, compiled kernels."""
 
 BLOCK_BYTES = {"visits": 700, "points": 900, "routes": 900, "stops": 900}
-"""Most bytes per row of a block, from reading to the verdict; measured, see docs/publish/large-data.md."""
+"""Most bytes per row of a block, from reading to the verdict; measured, see docs/research/scale.md."""
 
 WHOLE_BYTES = 300
 """At most so many bytes are taken per row where a method decides over all rows at once, in blocks by `whole`."""

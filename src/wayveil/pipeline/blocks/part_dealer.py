@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.model import Engine, Guarantee, MethodResult, concat
+from wayveil.model import Engine, Method, MethodResult, concat
 from wayveil.pipeline.blocks.block_cutter import parts_need
 from wayveil.pipeline.blocks.block_job import Job
 from wayveil.pipeline.blocks.block_source import Blocks
@@ -51,15 +51,16 @@ def deal_blocks(job: Job, blocks: Blocks, numbers: Sequence[int], *, planned: bo
     return [Part(number=number, block=number) for number in numbers]
 
 
-def load_part(store: Store, part: Part, claim: Guarantee) -> tuple[Any, MethodResult]:
+def load_part(store: Store, part: Part, method: Method) -> tuple[Any, MethodResult]:
     """Return the trajectories of a part, as they were and as they are to be published."""
     if part.block is not None:
         return store.load(f"data/{part.block}"), store.load(f"made/{part.block}")
     pairs = [store.load(name) for name in store.names(part.folder)]
     data = concat([data for data, _ in pairs])
     if all(data is published for data, published in pairs):
-        return data, MethodResult(data=data, claim=claim)
-    return data, MethodResult(data=concat([published for _, published in pairs]), claim=claim)
+        return data, MethodResult(data=data, claim=method.claim_of(data))
+    published = concat([published for _, published in pairs])
+    return data, MethodResult(data=published, claim=method.claim_of(data))
 
 
 def load_made(store: Store, number: int) -> MethodResult:
@@ -72,8 +73,8 @@ def _deal_block(job: Job, n_parts: int, number: int) -> None:
     """Deal the trajectories of a block out to parts at random; those without rows are published nowhere."""
     published: Any = job.store.load(f"made/{number}").data
     part = job.secret.rng("pieces", number).integers(0, n_parts, len(published))
-    held = np.diff(published.offsets) > 0
-    for one in np.unique(part[held]).tolist():
-        some = published.take(np.flatnonzero(held & (part == one)))
+    nonempty = np.diff(published.offsets) > 0
+    for one in np.unique(part[nonempty]).tolist():
+        some = published.take(np.flatnonzero(nonempty & (part == one)))
         job.store.save((some, some), f"parts/{one}/{number:06d}")
     job.store.save(published, f"published/{number}")

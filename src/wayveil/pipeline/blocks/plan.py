@@ -143,11 +143,13 @@ def _ends(data: Data) -> tuple[IntArray, IntArray]:
     t = data.times()
     first = data.offsets[:-1]
     last = data.offsets[1:] - 1
-    held = last >= first
+    nonempty = last >= first
     if not len(t):
-        return np.zeros(len(held), np.int64), np.zeros(len(held), np.int64)
-    zero = np.zeros(len(held), np.int64)
-    return np.where(held, t[np.where(held, first, 0)], zero), np.where(held, t[np.where(held, last, 0)], zero)
+        return np.zeros(len(nonempty), np.int64), np.zeros(len(nonempty), np.int64)
+    zero = np.zeros(len(nonempty), np.int64)
+    return np.where(nonempty, t[np.where(nonempty, first, 0)], zero), np.where(
+        nonempty, t[np.where(nonempty, last, 0)], zero
+    )
 
 
 def _times(data: Data) -> IntArray:

@@ -43,7 +43,7 @@ def reconcile_blocks(job: Job, n_blocks: int, numbers: Sequence[int], engine: En
     engine.map(partial(_put_aside, job, shared, part), numbers)
     alike = engine.map(partial(_settle_alike, job, n_blocks), range(int(part.max(initial=-1)) + 1))
     own = engine.map(partial(_settle_own, job, shared), numbers)
-    return [found for found in (*own, *alike) if found is not None]
+    return [block for block in (*own, *alike) if block is not None]
 
 
 def key_classes(published: Stops) -> IntArray:
@@ -104,9 +104,9 @@ def _rows_of(shared: IntArray, listed: Sequence[tuple[IntArray, IntArray]]) -> I
 def _list_classes(job: Job, number: int) -> tuple[IntArray, IntArray]:
     """Return the classes of what was made of a block, and the rows of each."""
     published: Any = job.store.load(f"made/{number}").data
-    held = published.take(np.flatnonzero(np.diff(published.offsets)))
-    keys, which = np.unique(key_classes(held), return_inverse=True)
-    return keys, np.bincount(which, weights=np.diff(held.offsets), minlength=len(keys)).astype(np.int64)
+    nonempty = published.take(np.flatnonzero(np.diff(published.offsets)))
+    keys, which = np.unique(key_classes(nonempty), return_inverse=True)
+    return keys, np.bincount(which, weights=np.diff(nonempty.offsets), minlength=len(keys)).astype(np.int64)
 
 
 def _put_aside(job: Job, shared: IntArray, part_of: IntArray, number: int) -> None:
@@ -140,8 +140,8 @@ def _settle_alike(job: Job, n_blocks: int, name: int) -> tuple[int, str] | None:
     result = settle_stops(result, data, job.recipe.method.claim, LocalEngine(workers=1))
     left = np.diff(result.offsets) > 0
     ends = np.cumsum([len(some) for some in which])[:-1]
-    for one, some, kept in zip(names, which, np.split(left, ends), strict=True):
-        job.store.save(some[~kept], f"lost/{int(one.rpartition('/')[2])}/{name:06d}")
+    for one, some, rows in zip(names, which, np.split(left, ends), strict=True):
+        job.store.save(some[~rows], f"lost/{int(one.rpartition('/')[2])}/{name:06d}")
     if not left.any():
         return None
     number = n_blocks + name
@@ -152,16 +152,16 @@ def _settle_alike(job: Job, n_blocks: int, name: int) -> tuple[int, str] | None:
 
 def _settle_own(job: Job, shared: IntArray, number: int) -> tuple[int, str] | None:
     """Make a part of what a block has of classes of its own, and keep what became of all of the block."""
-    made: MethodResult = job.store.load(f"made/{number}")
+    block_result: MethodResult = job.store.load(f"made/{number}")
     data, result, alike, _ = _load(job, shared, number)
     lost = [job.store.load(name) for name in job.store.names(f"lost/{number}")]
     result = _without(result, np.concatenate([np.zeros(0, np.int64), *lost]))
     own = np.flatnonzero(~alike & (np.diff(result.offsets) > 0))
-    claim: Any = made.claim
+    claim: Any = block_result.claim
     settled = settle_stops(result.take(own), data.take(own), claim, LocalEngine(workers=1))
     result = _replaced(result, own, settled)
-    facts = {**made.facts, "trajectories alike in several blocks": int(alike.sum())}
-    job.store.save(replace(made, data=result, facts=facts), f"reconciled/{number}")
+    facts = {**block_result.facts, "trajectories alike in several blocks": int(alike.sum())}
+    job.store.save(replace(block_result, data=result, facts=facts), f"reconciled/{number}")
     own = own[np.diff(settled.offsets) > 0]
     if not len(own):
         return None

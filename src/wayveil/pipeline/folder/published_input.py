@@ -14,8 +14,15 @@ def with_manifest(spec: InputSpec) -> tuple[InputSpec, tuple[str, ...]]:
     """Return an input with what the manifest beside its table says of it, and notes.
 
     Taken are the coordinate system of points, and the taxonomy of stops; what the input says itself stays.  A manifest
-    counts only if it lists the table with the hash that it has: of a table that was edited it says nothing.
+    counts only if it lists the table with the hash that it has: of a table that was edited it says nothing.  Of a
+    published folder, the table in it is the input.
+
+    Raises
+    ------
+    InputError
+        If a published folder holds several tables, so that nobody can say which is meant.
     """
+    spec = _table_of_folder(spec)
     folder = spec.path.parent
     if not spec.path.is_file() or not (folder / MANIFEST).is_file():
         return spec, ()
@@ -35,3 +42,23 @@ def with_manifest(spec: InputSpec) -> tuple[InputSpec, tuple[str, ...]]:
         update["taxonomy"] = folder / taxonomy_name(form)
         notes.append(f"The taxonomy is taken from {taxonomy_name(form)} beside the table.")
     return spec.model_copy(update=update), tuple(notes)
+
+
+def _table_of_folder(spec: InputSpec) -> InputSpec:
+    """Return the input of the one table in a published folder, or in the folder around it; any other as it is."""
+    public = next((place for place in (spec.path, spec.path / "public") if (place / MANIFEST).is_file()), None)
+    if public is None or not spec.path.is_dir():
+        return spec
+    try:
+        names = tables(read_manifest(public)[0])
+    except (InputError, OSError):
+        return spec
+    if len(names) > 1:
+        form = names[0].rpartition(".")[2]
+        advice = (
+            f"give them as '{public / 'published-*.csv'}'"
+            if form == "csv"
+            else f"copy its .{form} files into a folder of their own, and give that"
+        )
+        raise InputError(f"{spec.path}: this publication has {len(names):,} tables; {advice}.")
+    return spec.model_copy(update={"path": public / names[0]})

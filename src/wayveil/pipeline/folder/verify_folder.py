@@ -203,7 +203,7 @@ def verify_folder(
     failures += [*_form_failures(public, manifest), *_method_failures(manifest), *_text_failures(manifest)]
     failures += _file_failures(public, manifest)
     limit = _limit(public, manifest) if work_limit is None else check_int("verify", "work_limit", work_limit, low=1)
-    findings = _Found(by_definition=by_definition)
+    findings = _Findings(by_definition=by_definition)
     try:
         with limit_work(limit):
             findings.judge(public, manifest)
@@ -258,7 +258,7 @@ def verify_folder(
 
 
 @dataclass(kw_only=True)
-class _Found:
+class _Findings:
     """What the files themselves show, as far as they were looked at."""
 
     failures: list[str] = field(default_factory=list)
@@ -393,8 +393,10 @@ def _text_failures(manifest: Manifest) -> list[str]:
 
 def _method_failures(manifest: Manifest) -> list[str]:
     """Compare what the manifest says of the method with its claim: another k there would be believed, too."""
-    said = {name: value for name, value in manifest.parameters.items() if name in manifest.claim and value != "auto"}
-    if any(manifest.claim[name] != value for name, value in said.items()):
+    parameters = {
+        name: value for name, value in manifest.parameters.items() if name in manifest.claim and value != "auto"
+    }
+    if any(manifest.claim[name] != value for name, value in parameters.items()):
         return ["the parameters of the method are not those of the claim"]
     if manifest.versions.get("wayveil") != versions()["wayveil"]:
         return []  # methods of other versions have other parameters
@@ -497,37 +499,40 @@ def _count_failures(rows: int, trajectories: int, manifest: Manifest) -> list[st
     return failures
 
 
-def _number_failures(manifest: Manifest, found: Verdict) -> list[str]:
+def _number_failures(manifest: Manifest, verdict: Verdict) -> list[str]:
     """Compare the numbers of the verdict at publication with those that are found here.
 
     Where people were counted then and trajectories now, numbers that depend on the owners may differ, within what they
     can be: see `_can_be`.  So they may where a method cuts trajectories, each of which was declared a person, in parts.
     """
-    said = manifest.verdict.measured
+    stated = manifest.verdict.measured
     claim = manifest.guarantee
-    if not set(said) <= set(claim.public_numbers) or not set(manifest.verdict.not_judged) <= set(found.not_judged):
+    if not set(stated) <= set(claim.public_numbers) or not set(manifest.verdict.not_judged) <= set(verdict.not_judged):
         return ["the manifest's verdict tells of something that no verdict on this claim tells of"]
     method: Any = catalog.entries("method").get(manifest.method)
-    alike = manifest.verdict.counted == found.counted and method is not None and not method.splits_trajectories
+    alike = manifest.verdict.counted == verdict.counted and method is not None and not method.splits_trajectories
     wrong = [
         name
-        for name, value in said.items()
+        for name, value in stated.items()
         if value is not None
-        and value != found.measured.get(name)
-        and not (_is_ratio_right(name, value, said, found, alike) or _is_number_right(name, value, said, found, alike))
+        and value != verdict.measured.get(name)
+        and not (
+            _is_ratio_right(name, value, stated, verdict, alike)
+            or _is_number_right(name, value, stated, verdict, alike)
+        )
     ]
     if wrong:
         return [f"the manifest's verdict tells other numbers than the files: {', '.join(sorted(wrong))}"]
     return []
 
 
-def _is_ratio_right(name: str, text: Any, said: Mapping[str, Any], found: Verdict, alike: bool) -> bool:
+def _is_ratio_right(name: str, text: Any, stated: Mapping[str, Any], verdict: Verdict, alike: bool) -> bool:
     """Return whether a fraction of the manifest, which is another than that of the files, can be one of people."""
     if alike or not isinstance(text, str) or not name.endswith("_exact"):
         return False
     of = name.removesuffix("_exact")
-    number = found.claim.quantities.get(of)
-    return number is not None and number.of_people and _is_value_of(text, said.get(of))
+    number = verdict.claim.quantities.get(of)
+    return number is not None and number.of_people and _is_value_of(text, stated.get(of))
 
 
 def _is_value_of(text: str, value: Any) -> bool:
@@ -538,20 +543,20 @@ def _is_value_of(text: str, value: Any) -> bool:
     return int(below or 1) > 0 and isclose(int(above) / int(below or 1), value, rel_tol=1e-6, abs_tol=1e-6)
 
 
-def _is_number_right(name: str, value: Any, said: Mapping[str, Any], found: Verdict, alike: bool) -> bool:
+def _is_number_right(name: str, value: Any, stated: Mapping[str, Any], verdict: Verdict, alike: bool) -> bool:
     """Return whether a number of the manifest can be that of a verdict; the last digits depend on the machine."""
-    here = found.measured.get(name)
-    number = found.claim.quantities.get(name)
-    exact = said.get(f"{name}_exact")
+    here = verdict.measured.get(name)
+    number = verdict.claim.quantities.get(name)
+    exact = stated.get(f"{name}_exact")
     if isinstance(value, str) or isinstance(here, str) or (isinstance(exact, str) and not _is_value_of(exact, value)):
         return False
     if number is not None and number.of_people and (here is None or not alike):
-        return _can_be(number, value, here, found)
+        return _can_be(number, value, here, verdict)
     # What needs no owners but is not counted without them is what there must be none of.
     return bool(value == 0 if here is None else isclose(value, here, rel_tol=1e-6, abs_tol=1e-6))
 
 
-def _can_be(number: Number, value: float, here: float | None, found: Verdict) -> bool:
+def _can_be(number: Number, value: float, here: float | None, verdict: Verdict) -> bool:
     """Return whether a number of people can be `value` where all that is known is what trajectories show.
 
     A verdict that holds tells numbers that keep their bounds.  People behind what looks alike are never more than its
@@ -560,12 +565,12 @@ def _can_be(number: Number, value: float, here: float | None, found: Verdict) ->
     if not (replace(number, value=value).in_range and 0 <= value < inf):
         return False
     if number.promised:
-        bound = Fraction(getattr(found.claim, number.promised))
+        bound = Fraction(getattr(verdict.claim, number.promised))
         if value < bound if number.keeps == "at least" else value > bound + _LAST_DIGITS:
             return False
     if number.better != "higher":
         return True
-    most = found.measured.get("min_support") if here is None else here
+    most = verdict.measured.get("min_support") if here is None else here
     return isinstance(most, int) and value <= most
 
 

@@ -150,8 +150,8 @@ class Head:
         """The telling loss in words, or nothing."""
         if self.loss is None:
             return ""
-        kept = "lost" if self.loss.better == "lower" else "kept"
-        return f"{words(self.loss.name)}: {self.loss.number.text} {kept if self.loss.percent else ''}".rstrip()
+        word = "lost" if self.loss.better == "lower" else "kept"
+        return f"{words(self.loss.name)}: {self.loss.number.text} {word if self.loss.percent else ''}".rstrip()
 
     @property
     def title(self) -> str:

@@ -252,8 +252,8 @@ def _off_line(x: IntArray, y: IntArray, at: IntArray) -> FloatArray:
     px = x[at] - x[at - 1]
     py = y[at] - y[at - 1]
     along = np.clip((px * ax + py * ay) / np.maximum(ax * ax + ay * ay, 1e-9), 0, 1)
-    found: FloatArray = np.hypot(px - along * ax, py - along * ay)
-    return found
+    distance: FloatArray = np.hypot(px - along * ax, py - along * ay)
+    return distance
 
 
 def _thinned(offsets: IntArray, x: IntArray, y: IntArray, times: IntArray, most: int) -> _Lines:

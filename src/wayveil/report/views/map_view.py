@@ -80,16 +80,16 @@ def map_view(
     zones : mapping, optional
         Where places are that are zones: the corners of their outlines, in metres of a plane.
     """
-    found = _counted(before, after, names, zones or {})
+    counted = _counted(before, after, names, zones or {})
     network = getattr(before, "network", None)
     chosen: list[tuple[str, Any, bool]] = [(names[0], before, True)] if with_raw else []
     if published or with_raw:
         chosen.append((names[1], after, False))
     lines = [(name, raw, strokes_of(data, network)) for name, data, raw in chosen]
     strokes = [(name, raw, part) for name, raw, part in lines if part is not None and len(part.x)]
-    if found is None and not strokes:
+    if counted is None and not strokes:
         return None
-    extent = _extent(found, [part for _, _, part in strokes])
+    extent = _extent(counted, [part for _, _, part in strokes])
     step = max(extent[2] - extent[0], extent[3] - extent[1], 1e-3) / _STEPS
     frame = Frame(x=extent[0], y=extent[1], step=step)
     times = slices_of(before, after)
@@ -99,16 +99,18 @@ def map_view(
         )
         for name, raw, part in strokes
     ]
-    marks, slices, finding = (None, [], "") if found is None else _tell(found, before, after, frame, published, times)
+    marks, slices, finding = (
+        (None, [], "") if counted is None else _tell(counted, before, after, frame, published, times)
+    )
     if marks is None and times is not None:
         slices = [MapSlice(label=label, marks=[], raw=[], published=[]) for label in times.labels]
     return MapData(
         title="Where people are",
         finding=finding,
-        below="" if found is None else found.below,
+        below="" if counted is None else counted.below,
         names=names,
-        what="trajectories" if found is None else found.what,
-        percent=found is not None and found.percent,
+        what="trajectories" if counted is None else counted.what,
+        percent=counted is not None and counted.percent,
         origin=(frame.x, frame.y),
         step=step,
         extent=extent,
@@ -138,70 +140,74 @@ def _located(data: Any) -> bool:
 
 
 def _tell(
-    found: _Counted, before: Data, after: Data, frame: Frame, published: bool, slices: Slices | None
+    counted: _Counted, before: Data, after: Data, frame: Frame, published: bool, slices: Slices | None
 ) -> tuple[MapMarks | None, list[MapSlice], str]:
     """Return the marks with anything to show, the slices of time, and the finding."""
     fewest = 0 if published else MIN_PEOPLE
-    size = len(found.x)
+    size = len(counted.x)
     every = np.ones(after.n_rows, bool)
-    raw, raw_people = _count_raw(found, np.ones(len(found.code), bool), size)
-    made, made_people = _count_made(found, every, fewest)
-    kept = np.flatnonzero((raw > 0) | (made > 0))
-    if found.kind == "roads" and len(kept) > _MOST_ROADS:
-        kept = np.sort(kept[np.argsort(-np.maximum(raw, made)[kept], kind="stable")[:_MOST_ROADS]])
-    if not len(kept):
+    raw, raw_people = _count_raw(counted, np.ones(len(counted.code), bool), size)
+    published_counts, made_people = _count_made(counted, every, fewest)
+    shapes = np.flatnonzero((raw > 0) | (published_counts > 0))
+    if counted.kind == "roads" and len(shapes) > _MOST_ROADS:
+        shapes = np.sort(shapes[np.argsort(-np.maximum(raw, published_counts)[shapes], kind="stable")[:_MOST_ROADS]])
+    if not len(shapes):
         return None, [], ""
-    totals = (max(before.n_rows, 1), max(after.n_rows, 1)) if found.percent else (1, 1)
-    x, y = frame.place(found.x[kept], found.y[kept])
-    x2, y2 = frame.place(found.x2[kept], found.y2[kept])
+    totals = (max(before.n_rows, 1), max(after.n_rows, 1)) if counted.percent else (1, 1)
+    x, y = frame.place(counted.x[shapes], counted.y[shapes])
+    x2, y2 = frame.place(counted.x2[shapes], counted.y2[shapes])
     marks = MapMarks(
-        kind=found.kind,
-        labels=[found.labels[i] for i in kept] if found.labels else [],
+        kind=counted.kind,
+        labels=[counted.labels[i] for i in shapes] if counted.labels else [],
         x=x.tolist(),
         y=y.tolist(),
         x2=x2.tolist(),
         y2=y2.tolist(),
-        raw=_values(raw[kept] / totals[0]),
-        published=_values(made[kept] / totals[1]),
-        raw_people=[int(n) if v > 0 else None for n, v in zip(raw_people[kept], raw[kept], strict=True)],
-        published_people=[int(n) if v > 0 else None for n, v in zip(made_people[kept], made[kept], strict=True)],
-        outlines=ring_lines([found.rings[i] for i in kept.tolist()], frame) if found.rings else None,
+        raw=_values(raw[shapes] / totals[0]),
+        published=_values(published_counts[shapes] / totals[1]),
+        raw_people=[int(n) if v > 0 else None for n, v in zip(raw_people[shapes], raw[shapes], strict=True)],
+        published_people=[
+            int(n) if v > 0 else None for n, v in zip(made_people[shapes], published_counts[shapes], strict=True)
+        ],
+        outlines=ring_lines([counted.rings[i] for i in shapes.tolist()], frame) if counted.rings else None,
     )
-    told = [] if slices is None else _slices(found, slices, kept, totals, fewest)
-    return marks, told, _finding(raw[kept], made[kept], found.what)
+    slice_views = [] if slices is None else _slices(counted, slices, shapes, totals, fewest)
+    return marks, slice_views, _finding(raw[shapes], published_counts[shapes], counted.what)
 
 
-def _slices(found: _Counted, slices: Slices, kept: IntArray, totals: tuple[int, int], fewest: int) -> list[MapSlice]:
+def _slices(
+    counted: _Counted, slices: Slices, shapes: IntArray, totals: tuple[int, int], fewest: int
+) -> list[MapSlice]:
     """Return the same marks for every slice of time; marks without a value are left out."""
-    told = []
+    views = []
     for i, label in enumerate(slices.labels):
-        raw, _ = _count_raw(found, slices.before == i, len(found.x))
+        raw, _ = _count_raw(counted, slices.before == i, len(counted.x))
         rows = slices.after == i
-        made = _count_made(found, rows, fewest)[0] if fewest else found.count(rows)
-        some = np.flatnonzero((raw[kept] > 0) | (made[kept] > 0))
-        told.append(
+        counts = _count_made(counted, rows, fewest)[0] if fewest else counted.count(rows)
+        some = np.flatnonzero((raw[shapes] > 0) | (counts[shapes] > 0))
+        views.append(
             MapSlice(
                 label=label,
                 marks=some.tolist(),
-                raw=_values(raw[kept][some] / totals[0]),
-                published=_values(made[kept][some] / totals[1]),
+                raw=_values(raw[shapes][some] / totals[0]),
+                published=_values(counts[shapes][some] / totals[1]),
             )
         )
-    return told
+    return views
 
 
-def _count_raw(found: _Counted, rows: BoolArray, size: int) -> tuple[FloatArray, IntArray]:
+def _count_raw(counted: _Counted, rows: BoolArray, size: int) -> tuple[FloatArray, IntArray]:
     """Return how many raw rows and people are at each mark; 0 where there are fewer than `MIN_PEOPLE` people."""
-    some = rows & (found.code >= 0)
-    people = count_people_by_code(found.code[some], found.owner[some], size)
-    counts = np.bincount(found.code[some], minlength=size).astype(np.float64)
+    some = rows & (counted.code >= 0)
+    people = count_people_by_code(counted.code[some], counted.owner[some], size)
+    counts = np.bincount(counted.code[some], minlength=size).astype(np.float64)
     counts[people < MIN_PEOPLE] = 0
     return counts, people
 
 
-def _count_made(found: _Counted, rows: BoolArray, fewest: int) -> tuple[FloatArray, IntArray]:
-    counts = found.count(rows)
-    people = found.people(rows)
+def _count_made(counted: _Counted, rows: BoolArray, fewest: int) -> tuple[FloatArray, IntArray]:
+    counts = counted.count(rows)
+    people = counted.people(rows)
     if fewest:
         counts = np.where(people < fewest, 0.0, counts)
     return counts, people
@@ -211,24 +217,24 @@ def _values(values: FloatArray) -> list[float | None]:
     return [float(f"{value:.5g}") if value > 0 else None for value in values.tolist()]
 
 
-def _finding(raw: FloatArray, made: FloatArray, what: str) -> str:
+def _finding(raw: FloatArray, published: FloatArray, what: str) -> str:
     """Say how much of what is shown would have to move for the two to be the same."""
-    if raw.sum() == 0 or made.sum() == 0:
+    if raw.sum() == 0 or published.sum() == 0:
         return f"Nothing is left to compare: {'no raw' if raw.sum() == 0 else 'no published'} {what} can be shown"
-    moved = float(np.abs(raw / raw.sum() - made / made.sum()).sum() / 2)
+    moved = float(np.abs(raw / raw.sum() - published / published.sum()).sum() / 2)
     if moved < 0.005:
         return f"The published {what} lie where the raw ones do"
     return f"{format_percent(round(moved, 3))} of the published {what} lie elsewhere than the raw ones"
 
 
-def _extent(found: _Counted | None, strokes: list[Any]) -> tuple[float, float, float, float]:
+def _extent(counted: _Counted | None, strokes: list[Any]) -> tuple[float, float, float, float]:
     """Return the corners of what is seen at first; a few far points must not make all others small."""
-    xs = [] if found is None else [found.x, found.x2]
-    ys = [] if found is None else [found.y, found.y2]
-    if found is not None and found.rings:
-        xs = [ring[0] for ring in found.rings]
-        ys = [ring[1] for ring in found.rings]
-    if found is None:
+    xs = [] if counted is None else [counted.x, counted.x2]
+    ys = [] if counted is None else [counted.y, counted.y2]
+    if counted is not None and counted.rings:
+        xs = [ring[0] for ring in counted.rings]
+        ys = [ring[1] for ring in counted.rings]
+    if counted is None:
         xs += [part.x for part in strokes]
         ys += [part.y for part in strokes]
     x = np.concatenate(xs)
@@ -272,14 +278,14 @@ def _cells(before: Any, after: Any, names: tuple[str, str]) -> _Counted:
 
     else:
         column, row = cell(*after.positions())
-        made = row * nx + column
+        published_cell = row * nx + column
         what = "points"
 
         def count(rows: BoolArray) -> FloatArray:
-            return np.bincount(made[rows], minlength=nx * ny).astype(np.float64)
+            return np.bincount(published_cell[rows], minlength=nx * ny).astype(np.float64)
 
         def people(rows: BoolArray) -> IntArray:
-            return count_people_by_code(made[rows], made_owner[rows], nx * ny)
+            return count_people_by_code(published_cell[rows], made_owner[rows], nx * ny)
 
     across, up = np.arange(nx * ny) % nx, np.arange(nx * ny) // nx
     return _Counted(
@@ -311,9 +317,9 @@ def _fill(c0: IntArray, r0: IntArray, c1: IntArray, r1: IntArray, weight: Any, n
     edges = np.zeros((ny + 1, nx + 1))
     for r, c, sign in ((r0, c0, 1), (r0, c1 + 1, -1), (r1 + 1, c0, -1), (r1 + 1, c1 + 1, 1)):
         np.add.at(edges, (r, c), sign * weight)
-    found: FloatArray = edges.cumsum(0).cumsum(1)[:ny, :nx].ravel()
-    found[found < 1e-9] = 0.0
-    return found
+    sums: FloatArray = edges.cumsum(0).cumsum(1)[:ny, :nx].ravel()
+    sums[sums < 1e-9] = 0.0
+    return sums
 
 
 def _people_in_boxes(
@@ -368,7 +374,7 @@ def _places(before: Any, after: Any, names: tuple[str, str]) -> _Counted:
     known = tuple(at)
     number = {name: i for i, name in enumerate(known)}
     old, new = (np.array([number[name] for name in data.places().names], np.int64) for data in (before, after))
-    code, made = old[before.places().code], new[after.places().code]
+    code, published_code = old[before.places().code], new[after.places().code]
     trajectory = trajectory_of_row(after.offsets)
     owner = after.owner[trajectory]
     x, y = np.array(list(at.values()), np.float64).reshape(-1, 2).T
@@ -381,8 +387,8 @@ def _places(before: Any, after: Any, names: tuple[str, str]) -> _Counted:
         y2=y,
         code=code,
         owner=before.owner[trajectory_of_row(before.offsets)],
-        count=lambda rows: np.bincount(made[rows], minlength=len(known)).astype(np.float64),
-        people=lambda rows: count_people_by_code(made[rows], owner[rows], len(known)),
+        count=lambda rows: np.bincount(published_code[rows], minlength=len(known)).astype(np.float64),
+        people=lambda rows: count_people_by_code(published_code[rows], owner[rows], len(known)),
         what="visits",
         below=f"Visits per place: the larger the circle, the more. Places of the {names[0]} with fewer than "
         f"{MIN_PEOPLE} people are left out.",

@@ -41,11 +41,11 @@ def views(
     fewer than `MIN_PEOPLE` people were are not shown.
     """
     fewest = 0 if published else MIN_PEOPLE
-    found = [where(before, after, names, fewest), _when(before, after, names), _lengths(before, after, names)]
+    charts = [where(before, after, names, fewest), _when(before, after, names), _lengths(before, after, names)]
     together = groups if groups is not None else alike(after)
     if together is not None:
-        found.append(_group_sizes(after, together))
-    return tuple(chart for chart in found if chart is not None)
+        charts.append(_group_sizes(after, together))
+    return tuple(chart for chart in charts if chart is not None)
 
 
 def balance(before: Data, after: Data, source: IntArray | None = None) -> dict[str, dict[str, int | None]]:
@@ -76,16 +76,16 @@ def balance(before: Data, after: Data, source: IntArray | None = None) -> dict[s
     origin = np.arange(len(after)) if source is None else source
     nonempty = before.nonempty
     left = after.nonempty
-    kept = np.unique(origin[left & (origin >= 0)])
+    sources = np.unique(origin[left & (origin >= 0)])
     invented = int((left & (origin < 0)).sum())
     n = int(nonempty.sum())
-    found = {"trajectories": _entry(n, int(left.sum()), n - int(nonempty[kept].sum()), invented)}
+    entries = {"trajectories": _entry(n, int(left.sum()), n - int(nonempty[sources].sum()), invented)}
     if before.owners == "given":
         people = len(np.unique(before.owner[nonempty]))
-        still = len(np.unique(before.owner[kept]))
-        found["people"] = _entry(people, still, people - still, invented)
-    found[before.row_word] = _entry(before.n_rows, after.n_rows, *_changed_rows(before, after, origin))
-    return found
+        still = len(np.unique(before.owner[sources]))
+        entries["people"] = _entry(people, still, people - still, invented)
+    entries[before.row_word] = _entry(before.n_rows, after.n_rows, *_changed_rows(before, after, origin))
+    return entries
 
 
 def _when(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
@@ -144,11 +144,11 @@ def _classes(
     for bound in used:
         labels.append(str(bound) if low == bound else f"{low} to {bound}")
         low = bound + 1
-    found: list[FloatArray] = []
+    sizes: list[FloatArray] = []
     for numbers in values:
         counts = np.bincount(np.searchsorted(used, numbers), minlength=len(used)).astype(np.float64)
-        found.append(counts / max(len(numbers), 1) if share else counts)
-    return tuple(labels), found
+        sizes.append(counts / max(len(numbers), 1) if share else counts)
+    return tuple(labels), sizes
 
 
 def _shares(

@@ -37,12 +37,12 @@ def _roads(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Char
     passed = translate[after.road]
     shown = count_people_by_code(before.road.astype(np.int64), before.row_owner(), n) >= MIN_PEOPLE
     raw = np.bincount(before.road, minlength=n)
-    made = np.bincount(passed[passed >= 0], minlength=n)
+    published = np.bincount(passed[passed >= 0], minlength=n)
     owner = after.row_owner()
-    made[count_people_by_code(passed[passed >= 0], owner[passed >= 0], n) < fewest] = 0
-    kept = np.flatnonzero((shown & (raw > 0)) | (made > 0))
-    busiest = kept[np.argsort(-np.where(shown, raw, 0)[kept], kind="stable")[:_MOST_PLACES]]
-    return _bars("The busiest roads", network.roads, busiest, raw, made, shown, names, "passages")
+    published[count_people_by_code(passed[passed >= 0], owner[passed >= 0], n) < fewest] = 0
+    drawn = np.flatnonzero((shown & (raw > 0)) | (published > 0))
+    busiest = drawn[np.argsort(-np.where(shown, raw, 0)[drawn], kind="stable")[:_MOST_PLACES]]
+    return _bars("The busiest roads", network.roads, busiest, raw, published, shown, names, "passages")
 
 
 def _places(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Chart | None:
@@ -57,31 +57,31 @@ def _places(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Cha
     shown = count_people_by_code(code, before.owner[trajectory], len(known)) >= MIN_PEOPLE
     raw = np.bincount(code, minlength=len(known))
     later = translate[later] if len(later) else later
-    made = np.bincount(later, minlength=len(known))
-    made[count_people_by_code(later, after.owner[later_trajectory], len(known)) < fewest] = 0
-    weight = np.maximum(np.where(shown, raw, 0), made)
-    kept = np.argsort(-weight, kind="stable")[:_MOST_PLACES]
-    kept = kept[weight[kept] > 0]
-    if len(kept) == 0:
+    published = np.bincount(later, minlength=len(known))
+    published[count_people_by_code(later, after.owner[later_trajectory], len(known)) < fewest] = 0
+    weight = np.maximum(np.where(shown, raw, 0), published)
+    drawn = np.argsort(-weight, kind="stable")[:_MOST_PLACES]
+    drawn = drawn[weight[drawn] > 0]
+    if len(drawn) == 0:
         return None
-    return _bars("The most visited places", known, kept, raw, made, shown, names, "visits")
+    return _bars("The most visited places", known, drawn, raw, published, shown, names, "visits")
 
 
 def _bars(
-    title: str, known: Sequence[str], kept: IntArray, raw: IntArray, made: IntArray, shown: Any,
+    title: str, known: Sequence[str], drawn: IntArray, raw: IntArray, published: IntArray, shown: Any,
     names: tuple[str, str], what: str,
 ) -> Chart:  # fmt: skip
     return Chart(
         title=title,
         kind="bars",
-        labels=tuple(known[i] for i in kept),
-        series=_two(kept, raw, made, shown, names),
+        labels=tuple(known[i] for i in drawn),
+        series=_two(drawn, raw, published, shown, names),
         x_label=f"{what}; of the {names[0]} only where at least {MIN_PEOPLE} people were",
     )
 
 
-def _two(kept: IntArray, raw: IntArray, made: IntArray, shown: Any, names: tuple[str, str]) -> tuple[Series, ...]:
+def _two(drawn: IntArray, raw: IntArray, published: IntArray, shown: Any, names: tuple[str, str]) -> tuple[Series, ...]:
     return (
-        Series(name=names[0], values=tuple(float(raw[i]) if shown[i] else None for i in kept)),
-        Series(name=names[1], values=tuple(float(made[i]) for i in kept)),
+        Series(name=names[0], values=tuple(float(raw[i]) if shown[i] else None for i in drawn)),
+        Series(name=names[1], values=tuple(float(published[i]) for i in drawn)),
     )

@@ -49,8 +49,8 @@ def slices_of(before: Data, after: Data) -> Slices | None:
         return None
     parts = [np.where((t >= low) & (t < low + n * wide), (t - low) // wide, -1) for t in (one, other)]
     ends = [low + i * wide for i in range(n + 1)]
-    told = [clock_text(end * unit) if unit is not None else f"{end:,}" for end in ends]
-    labels = tuple(f"{begin} to {end}" for begin, end in pairwise(told))
+    texts = [clock_text(end * unit) if unit is not None else f"{end:,}" for end in ends]
+    labels = tuple(f"{begin} to {end}" for begin, end in pairwise(texts))
     return Slices(labels=labels, before=parts[0], after=parts[1])
 
 
@@ -63,14 +63,14 @@ def clock_text(seconds: float) -> str:
     ('07:01:05', '01:00')
     """
     whole = int(seconds % _DAY_S)
-    told = f"{whole // _HOUR_S:02d}:{whole // 60 % 60:02d}"
-    return f"{told}:{whole % 60:02d}" if whole % 60 else told
+    text = f"{whole // _HOUR_S:02d}:{whole // 60 % 60:02d}"
+    return f"{text}:{whole % 60:02d}" if whole % 60 else text
 
 
 def _moments(data: Any) -> IntArray | None:
     """Return the time of each row; of routes, which have none of their own, where the slice of the trip begins."""
-    found: IntArray | None = data.moments()
-    if found is not None:
-        return found
+    moments: IntArray | None = data.moments()
+    if moments is not None:
+        return moments
     slices = data.slices()
     return slices[0][trajectory_of_row(data.offsets)] if slices else None

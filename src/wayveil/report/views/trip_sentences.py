@@ -55,6 +55,6 @@ def _place_names(data: Data) -> Sequence[str]:
     for trajectory in range(len(data)):
         names = [places.names[code] for code in places.code[places.trajectory == trajectory].tolist()]
         more = len(names) - _MOST_PLACES
-        told = (*names[:_MOST_PLACES], f"and {more:,} more") if more > 0 else tuple(names)
-        sentences.append(" → ".join(told) or "–")
+        words = (*names[:_MOST_PLACES], f"and {more:,} more") if more > 0 else tuple(names)
+        sentences.append(" → ".join(words) or "–")
     return sentences

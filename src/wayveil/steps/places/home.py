@@ -120,6 +120,9 @@ class Home(Step):
             )
         pairs = self._pairs(data)
         private = np.zeros(len(pairs.person), np.bool_)
+        # A home is where a person is longest at night; who never is anywhere at night by the data has the place of most
+        # visits instead. A workplace is the place, of those that are left, with most time at night and in working hours
+        # together: who works at night works, too.
         homes = _best_of_people(pairs, pairs.night, ~private)
         private[homes] = True
         works = homes[:0]
@@ -160,6 +163,8 @@ class Home(Step):
         longest = duration_units(self.name, "stay", self.stay, data.time_format)
         if max(abs(int(data.t.min())), abs(int(data.t.max()))) + longest > np.iinfo(np.int64).max // 4:
             raise InputError("home: a time is too far from 1970 to reckon with; shift the times.")
+        # By person and time over all trajectories: the stay after the last visit of a day goes on to the first of the
+        # next.
         order = np.lexsort((data.t, person))
         t = data.t[order]
         lasts = np.full(len(t), longest)
@@ -167,6 +172,7 @@ class Home(Step):
         lasts[:-1][same] = np.minimum(np.diff(t)[same], longest)
         if isinstance(data, Trips):
             lasts[~_arrives(data)[order]] = 0  # a trip is on its way from where it began
+        # Time at night within [t, t + lasts] as a difference of two running totals since 1970: no loop over days.
         stays = []
         for begin, end in ((self.night_from, self.night_to), (self.work_from, self.work_to)):
             inside = np.empty(len(t), np.int64)
@@ -194,6 +200,8 @@ class Home(Step):
             zone = square.reshape(-1)[data.location]
             at = np.zeros((len(names), 2))
             at[code] = np.stack([data.place_x, data.place_y], axis=1)
+            # Zones come behind the places, at the centre of their square: the mean of the homes in it would tell about
+            # them.
             at = np.concatenate([at, (squares[:, :2] + 0.5) * side])
             position = at[:, 0], at[:, 1]
         place[rows] = len(names) + zone[rows]
@@ -256,17 +264,17 @@ def _with_places(
     data: Visits, names: list[str], place: IntArray, position: tuple[FloatArray, FloatArray] | None
 ) -> Visits:
     """Return the data with `place`, a code of `names`, in each row; names that are equal are one place."""
-    kept, first, code = np.unique(np.array(names, dtype=np.str_), return_index=True, return_inverse=True)
+    labels, first, code = np.unique(np.array(names, dtype=np.str_), return_index=True, return_inverse=True)
     place = code.reshape(-1)[place]
     if isinstance(data, Trips):
         return _trips_with_places(
-            data, tuple(kept.tolist()), place, None if position is None else (position[0][first], position[1][first])
+            data, tuple(labels.tolist()), place, None if position is None else (position[0][first], position[1][first])
         )
     used, location = np.unique(place, return_inverse=True)
     return replace(
         data,
         location=location.reshape(-1).astype(np.int32),
-        locations=tuple(kept[used].tolist()),
+        locations=tuple(labels[used].tolist()),
         place_x=None if position is None else position[0][first][used],
         place_y=None if position is None else position[1][first][used],
         place_frame=None if position is None else data.place_frame,

@@ -33,8 +33,8 @@ class PlaceIndex:
     def __init__(self, places: Places, radius: float) -> None:
         self.places = places
         self.first_ring = np.searchsorted(places.ring_place, np.arange(len(places) + 1))
-        said = places.is_polygon | (places.radius_m > 0)
-        self.reach = np.where(said, places.radius_m, radius)
+        has_extent = places.is_polygon | (places.radius_m > 0)
+        self.reach = np.where(has_extent, places.radius_m, radius)
         low, high = self._boxes()
         self.low, self.high = low.min(axis=0), high.max(axis=0)
         self.size = self._size(low, high)

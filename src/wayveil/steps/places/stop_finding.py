@@ -192,9 +192,13 @@ class FindStops(Step):
         stay = duration_units(self.name, "min_stay", self.min_stay, data.time_format)
         own = _own_stay(places, data)
         index = PlaceIndex(places, self.radius)
+        # In which place each point is, or -1. SMoT begins with this and asks how long; the other methods look for stays
+        # by movement first, and ask for the place afterwards.
         at = index.at(data.x, data.y)
         trajectory = trajectory_of_row(data.offsets)
         if self.method == "smot":
+            # SMoT (Alvares et al. 2007): a stop is a run of points inside one place that lasts long enough, by the
+            # place's own minimum where it has one.
             stretches = _runs(at, trajectory)
             least = np.where(np.isnan(own), stay, own)[stretches.place]
             known = stretches.where(data.t[stretches.last] - data.t[stretches.first] >= least)
@@ -241,6 +245,7 @@ class FindStops(Step):
         speed = np.zeros(data.n_rows)
         length[step] = np.hypot(data.x[step + 1] - data.x[step], data.y[step + 1] - data.y[step])
         speed[step] = length[step] / (data.t[step + 1] - data.t[step])
+        # CB-SMoT (Palma et al. 2008) grows clusters from the slowest steps on; the order is needed once per trajectory.
         order = step[np.lexsort((speed[step], trajectory[step]))]
         steps = Steps(trajectory, data.t, length, speed, order)
         first, last = slow_stretches(data.offsets, steps, self.speed, self.max_speed, stay)
@@ -256,9 +261,12 @@ class FindStops(Step):
         dot = dx[:-1] * dx[1:] + dy[:-1] * dy[1:]
         sharp = np.degrees(np.abs(np.arctan2(cross, dot))) > self.min_turn
         moves = (dx != 0) | (dy != 0)
+        # A change of direction needs two moves; noise around a standing point has none, as repeated positions have no
+        # direction.
         turn[1:-1] = sharp & moves[:-1] & moves[1:] & (trajectory[2:] == trajectory[:-2])
         row = np.flatnonzero(turn)
         begins = np.ones(len(row), np.bool_)
+        # Turns belong together as long as no more than `max_tolerance` points between them go straight on.
         begins[1:] = (np.diff(row) > self.max_tolerance + 1) | (np.diff(trajectory[row]) > 0)
         first = row[begins]
         last = row[np.append(np.flatnonzero(begins)[1:], len(row)) - 1] if len(row) else row
@@ -273,6 +281,8 @@ class FindStops(Step):
         stretch = np.repeat(np.arange(len(first)), size)
         row = np.arange(len(stretch)) + np.repeat(first - offsets_of(size)[:-1], size)
         place = _longest(data.t, at, stretch, row, last, own)
+        # A stay in no place goes to the nearest one, by its mean position, if that is near enough and the stay is long
+        # enough for it.
         lost = np.flatnonzero(place < 0)
         middle = [np.bincount(stretch, v[row], len(first)) / np.maximum(size, 1) for v in (data.x, data.y)]
         near = index.nearest(middle[0][lost], middle[1][lost], self.max_distance)
@@ -343,6 +353,7 @@ def _longest(t: IntArray, at: IntArray, stretch: IntArray, row: IntArray, last: 
     stretch = stretch[here]
     row = row[here]
     follow = np.minimum(row + 1, len(t) - 1)
+    # The time from a point to the next counts for a place where both are in it; a single point inside has no duration.
     stays = (row < last[stretch]) & (at[follow] == at[row])
     time = np.where(stays, t[follow] - t[row], 0)
     order = np.lexsort((at[row], stretch))

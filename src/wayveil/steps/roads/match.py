@@ -198,6 +198,9 @@ class Match(Step):
         check_spans(self.name, data)
         roads = matching_roads(data, network, self.u_turn)
         everybody = np.arange(len(data))
+        # Kernels run without the interpreter lock, so threads are enough. Trajectories with the same noise are matched
+        # together, because noise is one number of the model; blocks depend on the data alone, so that the result does
+        # not depend on the number of cores.
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             if isinstance(self.noise, str):
                 pieces = pool.map(lambda block: self._own_noise(block, roads), _blocks(data, everybody))
@@ -213,9 +216,10 @@ class Match(Step):
                 f"match: none of {data.n_rows:,} points lies within {radius:.3g} m of a road. Points and network "
                 "must be of one area and in one coordinate system."
             )
+        # Blocks were sorted by noise; routes go back to the order of their trajectories.
         source, lengths, road, t = _in_order([part for part, _ in matches])
         moved = lengths > 0
-        kept = source[moved]
+        origin = source[moved]
         offsets = offsets_of(lengths[moved])
         routes = Routes(
             offsets=offsets,
@@ -224,18 +228,18 @@ class Match(Step):
             t_start=t[offsets[:-1]],
             t_end=t[offsets[1:] - 1],
             network=network,
-            owner=data.owner[kept],
-            attributes={name: a.take(kept) for name, a in data.attributes.items()},
+            owner=data.owner[origin],
+            attributes={name: a.take(origin) for name, a in data.attributes.items()},
             time_format=data.time_format,
             owners=data.owners,
         )
-        notes = _notes(data, routes, kept, counts, radius, int(np.count_nonzero(~moved)))
+        notes = _notes(data, routes, origin, counts, radius, int(np.count_nonzero(~moved)))
         usual = 0.0
         if isinstance(self.noise, str) and data.n_rows >= _FEWEST_POINTS:
             usual = float(np.quantile(np.repeat(noise, np.diff(data.offsets)), 0.5, method="lower"))
             notes.append(f"The noise was estimated for each trajectory; at the median point it is {usual:.3g} m.")
         notes += _doubts(data, routes, counts, usual, roads)
-        return routes, tuple(notes), kept
+        return routes, tuple(notes), origin
 
     def _radius(self, noise: float) -> float:
         return max(_USUAL_RADIUS_M, 4 * noise) if isinstance(self.radius, str) else self.radius
@@ -264,6 +268,7 @@ class Match(Step):
         first, road, _, away = near_roads(block.x, block.y, roads.tree, self._radius(noise), _MOST_CANDIDATES)
         row = trajectory_of_row(first)
         of = trajectory_of_row(block.offsets)[row]
+        # Trajectory and road packed into one number: which roads were chosen for whom.
         used = np.repeat(matched.source, matched.n_roads) * len(roads.length) + matched.road
         here = np.isin(of * len(roads.length) + road, used)
         row, of, away = row[here], of[here], away[here]
@@ -272,14 +277,20 @@ class Match(Step):
         count = np.bincount(of, minlength=len(block.source))
         away = np.append(away[np.lexsort((away, of))], 0.0)
         begin = np.cumsum(count) - count
+        # The median, not the mean: a few points that were matched to the wrong road must not decide. It is made a
+        # standard deviation by the factors of a normal distribution and of the nearest road.
         median = (away[begin + np.maximum(count - 1, 0) // 2] + away[begin + count // 2]) / 2
         own = (_NEARER * _OF_A_NORMAL * median) ** 2
+        # With few points the usual noise counts for so many further ones: an estimate from three points is no estimate.
         variance = (count * own + _USUAL_COUNTS * _USUAL_NOISE_M**2) / (count + _USUAL_COUNTS)
         return np.clip(np.rint(np.log2(variance / _USUAL_NOISE_M**2)), *_STEPS).astype(np.int64)
 
     def _match(self, block: _Block, roads: MatchingRoads, noise: float) -> tuple[Matched, _Counts]:
         """Match the trajectories of a block."""
         radius = self._radius(noise)
+        # Newson and Krumm (2009): points too near to each other are gathered into one position first (they carry no
+        # direction, only noise), each position gets candidates on the roads around it, and the Viterbi path through the
+        # candidates is the route.
         usable = np.diff(near_roads(block.x, block.y, roads.tree, radius, 1)[0])
         track = gather_points(block.offsets, block.x, block.y, usable, _APART * noise, noise, _MOST_WEIGHT)
         candidates = Candidates(*near_roads(track.x, track.y, roads.tree, radius, _MOST_CANDIDATES))
@@ -289,6 +300,8 @@ class Match(Step):
         chosen, begins = choose_candidates(track, candidates, roads.graph, model)
         matched = join_candidates(track, block.t, candidates, chosen, begins, roads.graph, slack)
         straight = np.hypot(np.diff(track.x, prepend=0.0), np.diff(track.y, prepend=0.0))
+        # What is counted for the warning: a way of more than twice the straight line is possible, but many of them mean
+        # that the network lacks roads or that noise is taken for movement.
         is_detour = (begins == 0) & (matched.way_m > 2 * straight + 2 * radius)
         between, back = _turned_back(track)
         counts = _Counts(
@@ -404,10 +417,11 @@ def _part(block: _Block, picked: IntArray) -> _Block:
 def _thinned(block: _Block) -> _Block:
     """Return the trajectories with every n-th point, so that each has few enough for an estimate."""
     size = np.diff(block.offsets)
+    # For an estimate of noise some hundred points are as good as all, and matching is what costs.
     every = np.maximum(1, -(-size // _POINTS_OF_AN_ESTIMATE))
     number = np.arange(len(block.t)) - np.repeat(block.offsets[:-1], size)
-    kept = number % np.repeat(every, size) == 0
-    return _Block(block.source, offsets_of(-(-size // every)), block.t[kept], block.x[kept], block.y[kept])
+    stays = number % np.repeat(every, size) == 0
+    return _Block(block.source, offsets_of(-(-size // every)), block.t[stays], block.x[stays], block.y[stays])
 
 
 def _with_candidates(track: Track, candidates: Candidates) -> tuple[Track, Candidates]:

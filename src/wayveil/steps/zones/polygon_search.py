@@ -27,11 +27,11 @@ def find_zones(zones: ZonePolygons, x: FloatArray, y: FloatArray, frame: Frame |
     rank = np.empty(len(zones), np.int64)
     rank[np.array(sorted(range(len(zones)), key=zones.name.__getitem__), np.int64)] = np.arange(len(zones))
     position, zone = shapely.STRtree(shapes).query(shapely.points(x, y), predicate="intersects")
-    found = np.full(len(x), -1, np.int64)
+    zone_of = np.full(len(x), -1, np.int64)
     # Of several, the last one that is written stays: so the one that comes first is written last.
     order = np.lexsort((-rank[zone], position))
-    found[position[order]] = zone[order]
-    return found
+    zone_of[position[order]] = zone[order]
+    return zone_of
 
 
 def zone_centres(zones: ZonePolygons, zone: IntArray, frame: Frame | None) -> tuple[FloatArray, FloatArray]:

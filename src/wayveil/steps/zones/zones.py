@@ -41,7 +41,7 @@ class _Situation(NamedTuple):
     owner: IntArray
 
 
-class _Found(NamedTuple):
+class _Zoning(NamedTuple):
     """The zone of each position (-1: none), with the names and middles of zones.
 
     Where zones are cut in time as well, `zone` is that of each row, and `begin` says when the zone of each row begins.
@@ -183,6 +183,8 @@ class Zones(Step):
             zones_found = self._in_space_and_time(data, situation)
         else:
             zones_found = self._in_cells(situation)
+        # Places are put into zones once each, and rows follow their place; with time it is the row that has a zone, as
+        # the same place is in different ones at different times.
         zone = zones_found.zone[situation.item] if zones_found.begin is None else zones_found.zone
         lost = int(np.count_nonzero(zone < 0))
         if lost and self.outside == "refuse":
@@ -205,10 +207,11 @@ class Zones(Step):
                 "zones: it is not known where the places are; give a table of places with coordinates (--places), or "
                 "make visits of points with the step grid."
             )
+        # Only places that somebody visited decide: a table of places may hold the whole country.
         used, item = np.unique(data.location, return_inverse=True)
         return _Situation(data.place_x[used], data.place_y[used], data.place_frame, item, data.t, owner)
 
-    def _in_cells(self, at: _Situation) -> _Found:
+    def _in_cells(self, at: _Situation) -> _Zoning:
         side = float(self.cell)
         cells = cell_numbers(at.x, at.y, side)
         boxes: IntArray
@@ -223,6 +226,9 @@ class Zones(Step):
         return _rectangles(boxes, close_boxes(boxes, cells, zone) * side, zone, at.frame, side)
 
     def _in_tree_of_squares(self, cells: IntArray, at: _Situation) -> tuple[IntArray, IntArray]:
+        # A square of level n is four of level n - 1, so shifting the number of a cell to the right gives the square
+        # around it. Numbers of all levels are made distinct, so that `merge_sparse_cells` can treat squares and H3
+        # cells alike.
         levels = np.empty((len(cells), self.levels), np.int64)
         first = 0
         for level in range(self.levels):
@@ -230,23 +236,25 @@ class Zones(Step):
             levels[:, level] = first + code.reshape(-1)
             first += len(own)
         chosen = merge_sparse_cells(levels, at.item, at.owner, int(self.people))[:, None]
+        # Shifting there and back gives the corner of the square of the chosen level.
         low = cells >> chosen << chosen
         boxes, zone = np.unique(np.concatenate([low, low + (1 << chosen)], axis=1), axis=0, return_inverse=True)
         return boxes, zone
 
-    def _in_h3(self, at: _Situation) -> _Found:
+    def _in_h3(self, at: _Situation) -> _Zoning:
         levels = h3_levels(at.x, at.y, at.frame, int(self.h3), self.levels)
         level: IntArray = np.zeros(len(levels), np.int64)
         if self.people != "none":
             level = merge_sparse_cells(levels, at.item, at.owner, int(self.people))
         cells, zone = np.unique(levels[np.arange(len(levels)), level], return_inverse=True)
         x, y = h3_centres(cells, at.frame or Frame())
-        return _Found(zone.reshape(-1), h3_names(cells), x, y)
+        return _Zoning(zone.reshape(-1), h3_names(cells), x, y)
 
-    def _in_space_and_time(self, data: Visits | Trips | Points, at: _Situation) -> _Found:
+    def _in_space_and_time(self, data: Visits | Trips | Points, at: _Situation) -> _Zoning:
         side = float(self.cell)
         width = duration_units(self.name, "time", self.time, data.time_format)
         cells = cell_numbers(at.x, at.y, side)[at.item]
+        # Time is a third axis of the k-d cuts, in units of `time`: a zone is a rectangle for some hours.
         spots, spot = np.unique(np.column_stack([cells, at.t // width]), axis=0, return_inverse=True)
         spot = spot.reshape(-1)
         boxes, zone = cut_boxes(spots, spot, at.owner, int(self.people))
@@ -256,6 +264,8 @@ class Zones(Step):
         starts = boxes[:, 2]
         ends = boxes[:, 5]
         cuts = starts[starts != OPEN_LOW]
+        # Boxes at the rim are open, as their true border would tell how far the last person was away. Something has to
+        # be published as their beginning: one unit before the first cut, wherever anybody was.
         begin = np.where(starts == OPEN_LOW, int(cuts.min()) - 1 if len(cuts) else 0, starts) * width
         opened = (starts == OPEN_LOW) | (ends == OPEN_HIGH)
         lasting = [
@@ -263,9 +273,11 @@ class Zones(Step):
             for a, b, o in zip(starts.tolist(), ends.tolist(), opened.tolist(), strict=True)
         ]
         texts = np.array([f"{name}_t{long}" for name, long in zip(zones.names, lasting, strict=True)])
+        # Zones of the same rectangle and length in different hours share a name; when they are is in the time of the
+        # visit.
         names, first, code = np.unique(texts, return_index=True, return_inverse=True)
         of_row = zone[spot]
-        return _Found(
+        return _Zoning(
             zone=code.reshape(-1)[of_row],
             names=tuple(names.tolist()),
             x=zones.x[first],
@@ -279,7 +291,7 @@ class Zones(Step):
         number = "".join(sign for sign in self.time if sign.isdigit())
         return f"{int(number) * parts}{self.time[len(number) :]}"
 
-    def _notes(self, data: Any, at: _Situation, found: _Found, zone: IntArray, placed: Visits) -> tuple[str, ...]:
+    def _notes(self, data: Any, at: _Situation, zoning: _Zoning, zone: IntArray, placed: Visits) -> tuple[str, ...]:
         inside = zone >= 0
         lost = int(np.count_nonzero(~inside))
         notes = []
@@ -299,8 +311,8 @@ class Zones(Step):
         notes.append(f"{many} became {zones}; {has}.")
         if self.people == "none":
             return tuple(notes)
-        if found.sides is not None:
-            side = np.median(found.sides, axis=0)
+        if zoning.sides is not None:
+            side = np.median(zoning.sides, axis=0)
             notes.append(f"The median zone is {side[0]:,.0f} m wide and {side[1]:,.0f} m high.")
         everybody = len(np.unique(at.owner))
         if fewest < int(self.people):
@@ -320,34 +332,36 @@ class Zones(Step):
         return tuple(notes)
 
 
-_NOTHING = _Found(np.zeros(0, np.int64), (), np.zeros(0), np.zeros(0))
+_NOTHING = _Zoning(np.zeros(0, np.int64), (), np.zeros(0), np.zeros(0))
 
 
-def _rectangles(boxes: IntArray, sides: FloatArray, zone: IntArray, frame: Frame | None, cell: float) -> _Found:
+def _rectangles(boxes: IntArray, sides: FloatArray, zone: IntArray, frame: Frame | None, cell: float) -> _Zoning:
     """Return boxes of cells as zones; `sides` are their sides in metres, where they end somewhere."""
     names = name_boxes(boxes, frame, cell)
     middle = (sides[:, :2] + sides[:, 2:]) / 2
-    return _Found(zone, names, middle[:, 0], middle[:, 1], sides=sides[:, 2:] - sides[:, :2])
+    return _Zoning(zone, names, middle[:, 0], middle[:, 1], sides=sides[:, 2:] - sides[:, :2])
 
 
-def _in_polygons(zones: ZonePolygons, at: _Situation) -> _Found:
+def _in_polygons(zones: ZonePolygons, at: _Situation) -> _Zoning:
     holder = find_zones(zones, at.x, at.y, at.frame)
     used = np.unique(holder[holder >= 0])
     x, y = zone_centres(zones, used, at.frame)
     zone = np.where(holder >= 0, np.searchsorted(used, holder), -1)
-    return _Found(zone, tuple(zones.name[i] for i in used.tolist()), x, y)
+    return _Zoning(zone, tuple(zones.name[i] for i in used.tolist()), x, y)
 
 
-def _place_rows(data: Visits | Trips | Points, found: _Found, zone: IntArray) -> Visits:
+def _place_rows(data: Visits | Trips | Points, zoning: _Zoning, zone: IntArray) -> Visits:
     """Return the rows that are inside of a zone, at their zones; `zone` has one per row, -1 for none."""
     if isinstance(data, Trips):
-        return _place_trips(data, found, zone)
+        return _place_trips(data, zoning, zone)
     rows = np.flatnonzero(zone >= 0)
     trajectory = trajectory_of_row(data.offsets)[rows]
     t = data.t[rows]
     zone = zone[rows]
-    if found.begin is not None:
-        begin = found.begin[rows]
+    if zoning.begin is not None:
+        begin = zoning.begin[rows]
+        # With zones in time a visit has the time at which its zone begins, so the rows of a trajectory are put in that
+        # order, and several visits to one zone become one.
         order = np.lexsort((np.arange(len(rows)), begin, trajectory))
         trajectory = trajectory[order]
         zone = zone[order]
@@ -360,18 +374,18 @@ def _place_rows(data: Visits | Trips | Points, found: _Found, zone: IntArray) ->
         offsets=offsets_of(np.bincount(trajectory, minlength=len(data))),
         location=zone,
         t=t,
-        locations=found.names,
+        locations=zoning.names,
         owner=data.owner,
         attributes=data.attributes,
         time_format=data.time_format,
         owners=data.owners,
-        place_x=found.x,
-        place_y=found.y,
+        place_x=zoning.x,
+        place_y=zoning.y,
         place_frame=data.frame if isinstance(data, Points) else data.place_frame,
     )
 
 
-def _place_trips(data: Trips, found: _Found, zone: IntArray) -> Trips:
+def _place_trips(data: Trips, zoning: _Zoning, zone: IntArray) -> Trips:
     arrives = np.array([name.startswith(DESTINATION) for name in data.locations], np.bool_)[data.location]
     trip = trajectory_of_row(data.offsets)
     columns: dict[str, IntArray] = {}
@@ -382,12 +396,12 @@ def _place_trips(data: Trips, found: _Found, zone: IntArray) -> Trips:
         columns[t] = np.zeros(len(data), np.int64)
         columns[t][trip[rows]] = data.t[rows]
     return Trips.of_ends(
-        TripEnds(places=found.names, **columns),
+        TripEnds(places=zoning.names, **columns),
         owner=data.owner,
         attributes=data.attributes,
         time_format=data.time_format,
         owners=data.owners,
-        positions=(found.x, found.y),
+        positions=(zoning.x, zoning.y),
         frame=data.place_frame,
     )
 

@@ -135,13 +135,13 @@ class Shapes:
 
     def cover(self, trajectory: IntArray, spots: Spots, spot: IntArray) -> BoolArray:
         """Tell whether trajectories have a shape at the time of spots that these are in, pair by pair."""
-        wanted = trajectory * self.n_times + spots.time[spot]
+        keys = trajectory * self.n_times + spots.time[spot]
         if self.table is not None:
-            begin = self.table[wanted].astype(np.int64)
-            end = self.table[wanted + 1]
+            begin = self.table[keys].astype(np.int64)
+            end = self.table[keys + 1]
         else:
-            begin, end = (np.searchsorted(self.key, wanted, side=side) for side in ("left", "right"))
-        is_covered = np.zeros(len(wanted), bool)
+            begin, end = (np.searchsorted(self.key, keys, side=side) for side in ("left", "right"))
+        is_covered = np.zeros(len(keys), bool)
         open_ = np.flatnonzero(begin < end)
         # Before each round no shape before `begin` has the spot in it, for all pairs that are open.  A round looks at
         # one shape of each open pair; a pair is closed when it was a hit or the trajectory has no more shapes at that

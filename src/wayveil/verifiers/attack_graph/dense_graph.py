@@ -107,10 +107,10 @@ class DenseGraph:
         component = _components(self.bits, self.turned)
         masks = _no_bits(int(component.max()) + 1, len(component))
         _set(masks, component, np.arange(len(component)))
-        kept = self.bits & masks[component]
+        edges_left = self.bits & masks[component]
         return Pruned(
-            edges=int(np.bitwise_count(_words(kept)).sum()),
-            of_person=_count_owners(kept, owner),
+            edges=int(np.bitwise_count(_words(edges_left)).sum()),
+            of_person=_count_owners(edges_left, owner),
             of_trajectory=_count_owners(self.turned & masks[component], owner),
         )
 

@@ -190,8 +190,8 @@ def _same_component(graph: Candidates, person: IntArray, hub: IntArray) -> BoolA
     starts = np.concatenate([np.arange(n), n + graph.offsets]).astype(np.int32)
     arrows = csr_matrix((np.ones(len(to)), to, starts), shape=(n + kinds, n + kinds))
     _, component = connected_components(arrows, directed=True, connection="strong")
-    kept: BoolArray = component[n + hub] == component[person[graph.candidate]]
-    return kept
+    is_same: BoolArray = component[n + hub] == component[person[graph.candidate]]
+    return is_same
 
 
 def _count(node: IntArray, owner: IntArray, times: IntArray, n: int) -> Left:

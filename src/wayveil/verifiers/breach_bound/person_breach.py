@@ -46,7 +46,7 @@ class Inference:
         best: tuple[Fraction, int, tuple[Holding, ...]] = (Fraction(0), -1, ())
         theirs = (np.bincount(table.person, minlength=table.people) > 1)[table.person]
         n_classes = len(shares.size)
-        keys, held = np.unique(table.person[theirs] * n_classes + shares.code[theirs], return_counts=True)
+        keys, n_trips = np.unique(table.person[theirs] * n_classes + shares.code[theirs], return_counts=True)
         person, group = np.divmod(keys, n_classes)
         of_class = np.append(0, np.cumsum(np.bincount(shares.group, minlength=n_classes)))  # pairs are sorted by class
         begin = of_class[group]
@@ -64,7 +64,7 @@ class Inference:
             row, which = expand(begin[one], n_places[one])
             pairs, pair = np.unique(person[one][which] * len(table.names) + shares.place[row], return_inverse=True)
             if len(pairs):
-                rows = _Rows(pair, shares.size[group[one]][which], shares.trips[row], held[one][which])
+                rows = _Rows(pair, shares.size[group[one]][which], shares.trips[row], n_trips[one][which])
                 whose, place = np.divmod(pairs, len(table.names))
                 unsafe[whose[rows.above(p, slack)]] = True
                 new = rows.surest(place, slack)

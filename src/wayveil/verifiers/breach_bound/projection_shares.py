@@ -37,9 +37,9 @@ class Table:
     def of(cls, data: Visits) -> Table:
         names = sorted({str(name) for name in data.locations})
         rank = {name: i for i, name in enumerate(names)}
-        kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
-        offsets = np.append(data.offsets[kept], data.offsets[-1])
-        codes, person = np.unique(data.owner[kept] if data.owners == "given" else kept, return_inverse=True)
+        nonempty = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
+        offsets = np.append(data.offsets[nonempty], data.offsets[-1])
+        codes, person = np.unique(data.owner[nonempty] if data.owners == "given" else nonempty, return_inverse=True)
         return cls(
             offsets=offsets,
             trajectory=trajectory_of_row(offsets),

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["find_break", "list_people", "list_published"]
+__all__ = ["find_break", "find_break_of_wishes", "list_people", "list_published"]
 
 
 def list_published(data: Any) -> list[int]:
@@ -42,4 +42,38 @@ def find_break(sets: Iterable[Sequence[Hashable]], k: int, share: Fraction) -> s
         largest = max(owned.values())
         if Fraction(largest, len(people)) > share:
             return f"One person owns {largest} of {len(people)} trajectories that look alike."
+    return ""
+
+
+def find_break_of_wishes(
+    sets: Iterable[Sequence[int]],
+    people: Sequence[int],
+    claim: Any,
+    original: Any,
+    until: Sequence[int] | None = None,
+) -> str:
+    """Return how a set of trajectories breaks what its members were promised beyond k, "" if none does.
+
+    Each set lists trajectories; `people` are those behind all trajectories, `original` has the true ones, and `until`
+    the times up to which they are published.
+    """
+    asked = [claim.k] * len(people)
+    if claim.k_column != "none":
+        asked = [max(claim.k, int(value or 0)) for value in original.attributes[claim.k_column].values()]
+    for members in sets:
+        crowd = [people[i] for i in members]
+        for i in members:
+            share = Fraction(crowd.count(people[i]), len(crowd))
+            if len(set(crowd)) < asked[i] or (claim.row_share == "1/k" and share > Fraction(1, asked[i])):
+                return f"Somebody asked for {asked[i]} people who look alike."
+        if claim.destination_share == "none":
+            continue
+        side = claim.destination_cell
+        last = [[row for row in original.record(i) if until is None or row[0] <= until[i]][-1] for i in members]
+        ends = [(x // side, y // side) for _, x, y in last]
+        for place in set(ends):
+            here = [person for person, end in zip(crowd, ends, strict=True) if end == place]
+            shares = Fraction(len(here), len(crowd)), Fraction(len(set(here)), len(set(crowd)))
+            if max(shares) > claim.destination_share:
+                return "Too many of those who look alike end in one square."
     return ""

@@ -133,9 +133,9 @@ def _rare(
     places, place = np.unique(passage, return_inverse=True)
     pairs = np.unique(place * max(1, len(people)) + person[of_row])
     enough = places[np.bincount(pairs // max(1, len(people)), minlength=len(places)) >= k]
-    wanted, row = np.unique(own_slice[trajectory_of_row(data.offsets)] * n_roads + road, return_index=True)
+    keys, row = np.unique(own_slice[trajectory_of_row(data.offsets)] * n_roads + road, return_index=True)
     # A road that the original does not have is told by the network, not here.
-    rare_rows: IntArray = row[~np.isin(wanted, enough) & (road[row] >= 0)]
+    rare_rows: IntArray = row[~np.isin(keys, enough) & (road[row] >= 0)]
     return rare_rows
 
 

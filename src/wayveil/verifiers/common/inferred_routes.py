@@ -206,25 +206,25 @@ class RouteGroups:
         cls, data: Routes, *, count: Literal["people", "everybody"] = "people", nobody: BoolArray | None = None
     ) -> RouteGroups:
         """Return the groups; trajectories where `nobody` is true are there, but count for nothing."""
-        kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
-        t_start, t_end, slice_of = _slices(data.t_start[kept], data.t_end[kept])
-        code, distinct = same(data.offsets, [data.road], kept)
+        nonempty = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
+        t_start, t_end, slice_of = _slices(data.t_start[nonempty], data.t_end[nonempty])
+        code, distinct = same(data.offsets, [data.road], nonempty)
         _, at, group = np.unique(slice_of * len(distinct) + code, return_index=True, return_inverse=True)
-        name: IntArray = np.arange(len(kept)) if data.owners == "hidden" else data.owner[kept]
+        name: IntArray = np.arange(len(nonempty)) if data.owners == "hidden" else data.owner[nonempty]
         if count == "everybody":  # each dummy is somebody of its own
-            name = np.where(name < 0, int(name.max(initial=0)) + 1 + np.arange(len(kept)), name)
+            name = np.where(name < 0, int(name.max(initial=0)) + 1 + np.arange(len(nonempty)), name)
         if nobody is not None:
-            name = np.where(nobody[kept], -1, name)
+            name = np.where(nobody[nonempty], -1, name)
         of, person, times = _pairs(group, name)
         people = np.bincount(of, minlength=len(at))
         together = np.unique(slice_of[at][of] * (int(person.max(initial=0)) + 1) + person)
         return cls(
             t_start=t_start,
             t_end=t_end,
-            kept=kept,
+            kept=nonempty,
             group=group,
             slice=slice_of[at],
-            first=kept[at],
+            first=nonempty[at],
             people=people,
             rows=np.bincount(group[name >= 0], minlength=len(at)),
             starts=offsets_of(people),
@@ -328,9 +328,9 @@ class _Sets:
         offsets, at = take(self.starts, one_side)
         pair = trajectory_of_row(offsets)
         member = self.member[at]
-        wanted = other_side[pair] * len(self.groups) + member
-        position = np.searchsorted(self.key, wanted)
-        only = self.key[np.minimum(position, len(self.key) - 1)] != wanted
+        pairs = other_side[pair] * len(self.groups) + member
+        position = np.searchsorted(self.key, pairs)
+        only = self.key[np.minimum(position, len(self.key) - 1)] != pairs
         pair = pair[only]
         member = member[only]
         starts = offsets_of(np.bincount(pair, minlength=len(one_side)))

@@ -68,16 +68,16 @@ class StopClasses:
     def of_stops(cls, data: Stops) -> StopClasses:
         """Put the trajectories into classes; those without rows are not published, and in none."""
         sensitive = data.sensitive
-        kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
+        nonempty = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
         offsets = keep_rows(data.offsets, ~sensitive)
         place = data.place[~sensitive]
-        code, first = same(offsets, [place], kept)
+        code, first = same(offsets, [place], nonempty)
         person = np.arange(len(data)) if data.owners == "hidden" else data.owner
-        pairs = pl.DataFrame({"of": code, "person": person[kept]}).group_by("of", "person").len("trips")
+        pairs = pl.DataFrame({"of": code, "person": person[nonempty]}).group_by("of", "person").len("trips")
         by_class = pairs.group_by("of").agg(pl.len().alias("people"), pl.col("trips").sum(), most=pl.col("trips").max())
         by_class = by_class.sort("of")
         class_of = np.full(len(data), -1, np.int64)
-        class_of[kept] = code
+        class_of[nonempty] = code
         return cls(
             data=data,
             offsets=offsets,

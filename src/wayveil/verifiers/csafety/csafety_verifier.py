@@ -187,10 +187,13 @@ class _Findings:
         if original is not None and codes is not None:
             wrong = misfits(data, original, codes, np.arange(len(data)))
             mislabelled = np.setdiff1d(wrong, misfits(data, original, codes, wrong, labels=False))
+            # Where somebody truly was decides where nested nodes are involved: a generalized stop at an inner node may
+            # hide one of the very leaves that are published beside it.
             secret = original.sensitive
             truth = trajectory_of_row(original.offsets)[secret], codes[original.place[secret]]
         classes = StopClasses.of_stops(data)
         above = classes.above()
+        # An attacker may pick a person of the class or one of its trajectories; the claim bounds the better of both.
         units: tuple[Unit, ...] = ("trajectories",) if data.owners == "hidden" else ("people", "trajectories")
         if claim.weights == "worst":
             probabilities = tuple(_Probability.worst(classes, unit, truth) for unit in units)
@@ -222,6 +225,7 @@ class _Findings:
     def owner_share(self) -> tuple[Fraction, IntArray]:
         """The largest share of a class that one person owns, and the classes where it is."""
         pairs = zip(self.classes.most.tolist(), self.classes.trajectories.tolist(), strict=True)
+        # Fractions, because a share of exactly 1/m is allowed and floats would decide by the last digit.
         shares = [Fraction(most, n) for most, n in pairs]
         largest = max(shares)
         return largest, np.flatnonzero([share == largest for share in shares])
@@ -235,6 +239,8 @@ class _Findings:
 
     def false(self) -> dict[str, Any] | None:
         """Return a trajectory that was not made from the original, a wrong label first."""
+        # A sensitive place under a label that is not sensitive was never judged by the other rules, so it is told
+        # first.
         which = self.mislabelled if len(self.mislabelled) else self.wrong
         if not len(which):
             return None
@@ -289,6 +295,7 @@ class _Findings:
         which = self.classes.shortest(np.unique(worst.of))
         unsafe_places = []
         for node in worst.node[worst.of == which].tolist():
+            # Nodes in preorder: all below a node are one stretch.
             below = tree.order[tree.first[node] : tree.last[node]]
             spend(5_000 + 200 * len(below))
             leaf = min(tree.nodes[i] for i in below[tree.is_leaf[below]].tolist())

@@ -108,12 +108,12 @@ def _one_fits(published: Stops, truth: IntArray, rows: slice, true: slice, label
     place = truth[true]
     numbers = (tree.first[place].tolist(), tree.sensitive[place].tolist())
     node = published.place[rows]
-    wanted = list(zip(tree.first[node].tolist(), tree.last[node].tolist(), tree.sensitive[node].tolist(), strict=True))
+    bounds = list(zip(tree.first[node].tolist(), tree.last[node].tolist(), tree.sensitive[node].tolist(), strict=True))
     done = 0
     for rank, sensitive in zip(*numbers, strict=True):
-        low, high, label = wanted[done]
+        low, high, label = bounds[done]
         if low <= rank < high and (not labels or label == sensitive):
             done += 1
-            if done == len(wanted):
+            if done == len(bounds):
                 return True
     return False

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from wayveil.model import Boxes, KAnonymity, Points
-from wayveil.verifiers.common.both_ways import find_break, list_people, list_published
+from wayveil.verifiers.common.both_ways import find_break, find_break_of_wishes, list_people, list_published
 
 __all__ = ["find_break_of_kanonymity"]
 
@@ -41,10 +41,15 @@ def find_break_of_kanonymity(
     # Whoever sees the same boxes, or points where there are none, cannot tell the people behind them apart.
     looking_alike = defaultdict(list)
     for i in list_published(published):
-        looking_alike[tuple(shown.record(i))].append(people[i])
+        looking_alike[tuple(shown.record(i))].append(i)
     if not looking_alike:
         return "Nothing is published."
-    sentence = find_break(looking_alike.values(), claim.k, claim.owner_share)
+    sets = [[people[i] for i in members] for members in looking_alike.values()]
+    sentence = find_break(sets, claim.k, claim.owner_share)
+    if original is not None and not sentence:
+        until = [max((int(box[1]) for box in shown.record(i)), default=0) for i in range(len(shown))]
+        in_time = None if shown.as_boxes() is None else until
+        sentence = find_break_of_wishes(looking_alike.values(), people, claim, original, in_time)
     if sentence:
         return sentence
     # A box nobody was in would make people look alike for nothing: it must be true.

@@ -16,6 +16,7 @@ from wayveil.model.data.points import Points
 from wayveil.model.data.ragged import BoolArray, IntArray, trajectory_of_row
 from wayveil.model.results import Verdict
 from wayveil.verifiers.common.containment import Containment, beyond, contain, mismatch
+from wayveil.verifiers.common.member_wishes import BrokenWish, find_broken_wish, wishes_not_judged
 from wayveil.verifiers.common.whole_trajectories import columns_of, counted, people_of, refusal, same
 
 __all__ = ["check_kanonymity"]
@@ -42,6 +43,7 @@ def check_kanonymity(
        `contain` says.
     3. Where points are published beside the boxes that they were drawn from, the boxes are judged so, and every point
        is in its box, in space and in time.
+    4. Whatever members were promised beyond k, as `find_broken_wish` says; with the original only.
 
     Parameters
     ----------
@@ -94,6 +96,8 @@ def check_kanonymity(
         why_not = _misfit(published, boxes)
         if not why_not:
             judged = replace(boxes, owner=published.owner, owners=published.owners)
+    # With points that were drawn from boxes, the boxes are what people share, so these are judged, with the owners of
+    # the points; that the points lie inside is checked on top.
     judged_boxes = judged.as_boxes()
     if not why_not and judged_boxes is not None and original is not None:
         why_not = mismatch(judged_boxes, original)
@@ -145,14 +149,18 @@ class _Groups:
 
     @classmethod
     def of(cls, data: Boxes | Points) -> _Groups:
-        kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
-        spend(5_000 * len(kept))
-        code, first = same(data.offsets, columns_of(data), kept)
-        pairs, many = np.unique(np.stack([code, people_of(data)[kept]], axis=1), axis=0, return_counts=True)
+        nonempty = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
+        spend(5_000 * len(nonempty))
+        # Equal means equal in every published number. A hash would be faster, but two sequences with one hash would
+        # make a group look larger than it is, and the verdict better.
+        code, first = same(data.offsets, columns_of(data), nonempty)
+        pairs, many = np.unique(np.stack([code, people_of(data)[nonempty]], axis=1), axis=0, return_counts=True)
         most = np.zeros(len(first), np.int64)
+        # The most trajectories that one person has of each sequence: k people are not enough where one of them has
+        # nearly all.
         np.maximum.at(most, pairs[:, 0], many)
         everywhere = np.full(len(data), -1)
-        everywhere[kept] = code
+        everywhere[nonempty] = code
         return cls(
             first=first,
             people=np.bincount(pairs[:, 0], minlength=len(first)),
@@ -176,6 +184,7 @@ def _verdict(
     rarest = None
     outside = None
     witness = None
+    wish: BrokenWish | None = None
     share: float | None = None
     boxes = data.as_boxes()
     if groups is not None:
@@ -187,11 +196,16 @@ def _verdict(
         if boxes is not None:
             truth = None if original is None else contain(boxes, original)
             outside = None if drawn is None else beyond(boxes, drawn)
+        # In the order of how much they tell: too few people, then one who dominates, then boxes around where somebody
+        # never was, then points outside of their boxes. One witness is shown, the first of the worst kind.
         if rarest < claim.k:
             witness = _sequence(data, int(groups.first[groups.people.argmin()]), rarest) | {"breaks": "support"}
         elif exceeds(most, size, claim.owner_share):
             witness = _sequence(data, int(groups.first[largest]), int(groups.people[largest]))
             witness |= {"own": most, "others": size - most, "breaks": "share"}
+        elif (wish := find_broken_wish(groups.code, people_of(data), claim, original, _last_times(boxes))) is not None:
+            first = int(groups.first[wish.group])
+            witness = _sequence(data, first, int(groups.people[wish.group])) | {"breaks": wish.breaks}
         elif boxes is not None and truth is not None and truth.wrong.any():
             witness = _untrue(boxes, groups, truth)
         elif boxes is not None and drawn is not None and outside is not None and outside.any():
@@ -212,9 +226,19 @@ def _verdict(
         counted=counted(data),
         measured=measured,
         witness=witness,
-        reason=reason or _reason(data, claim, measured, truth, witness),
+        reason=reason or (wish.sentence if wish else _reason(data, claim, measured, truth, witness)),
         not_judged=_not_judged(data, claim, original, drawn),
     )
+
+
+def _last_times(boxes: Boxes | None) -> IntArray | None:
+    """Return for each trajectory the time at which its last box ends; None for points, which end where trips do."""
+    if boxes is None:
+        return None
+    last = np.full(len(boxes), -1)
+    held = np.flatnonzero(boxes.offsets[:-1] < boxes.offsets[1:])
+    last[held] = boxes.t_max[boxes.offsets[held + 1] - 1]
+    return last
 
 
 def _sequence(data: Boxes | Points, trajectory: int, people: int) -> dict[str, Any]:
@@ -228,6 +252,8 @@ def _untrue(data: Boxes, groups: _Groups, truth: Containment) -> dict[str, Any]:
     """Return a box that is not true: the earliest of the first sequence that has one."""
     wrong = np.flatnonzero(truth.wrong)
     trajectory = np.searchsorted(data.offsets, wrong, side="right") - 1
+    # By position in the sequence and code of the sequence, not by row: the same publication in another order of rows
+    # gives the same witness.
     place = wrong - data.offsets[trajectory]
     kind = truth.nowhere[wrong] * 2 + truth.again[wrong]
     box = int(wrong[np.lexsort((kind, place, groups.code[trajectory]))[0]])
@@ -277,6 +303,8 @@ def _reason(
         text += f", of whom nobody owns more than {share_text(claim.owner_share)} of the trajectories"
     if truth is not None:
         text += f", and all {measured['boxes']:,} boxes contain where they were"
+    if truth is not None and claim.has_wishes:
+        text += ", and what members were promised beyond that is kept"
     return text + ("; every point is in its box." if "points_outside" in measured else ".")
 
 
@@ -296,4 +324,4 @@ def _not_judged(
         parts.append("true positions: without the original it is not known whether the boxes contain them")
     if drawn is not None:
         parts.append("how the points were drawn: it is known that they are in their boxes, not that chance placed them")
-    return tuple(parts)
+    return (*parts, *wishes_not_judged(claim, original))

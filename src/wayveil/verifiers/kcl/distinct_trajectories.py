@@ -216,25 +216,25 @@ def minimal(shapes: Shapes, sequence: IntArray, broken: Callable[[IntArray], boo
     turns from false to true when items are dropped, then no part of the result is broken.  Each pass costs three
     intersections per item.
     """
-    kept = sorted(sequence.tolist(), key=lambda item: (-len(shapes.having(item)), item))
-    # Before each round `broken` is true of the extent of `kept`.  A round tries each item once, the most common first:
-    # the extent of all others that are left is that of those before it and that of those behind it.  If that is broken
-    # as well, the item goes; otherwise it stays.  It ends when a whole round dropped nothing.
+    sequence_left = sorted(sequence.tolist(), key=lambda item: (-len(shapes.having(item)), item))
+    # Before each round `broken` is true of the extent of `sequence_left`.  A round tries each item once, the most
+    # common first: the extent of all others that are left is that of those before it and that of those behind it.
+    # If that is broken as well, the item goes; otherwise it stays.  It ends when a whole round dropped nothing.
     while True:
         behind: list[IntArray | None] = [None]
-        for item in reversed(kept):
+        for item in reversed(sequence_left):
             behind.append(_narrowed(behind[-1], shapes.having(item)))
         before: IntArray | None = None
         left = []
-        for i, item in enumerate(kept):
-            others = behind[len(kept) - i - 1]
+        for i, item in enumerate(sequence_left):
+            others = behind[len(sequence_left) - i - 1]
             rest = before if others is None else _narrowed(before, others)
             if rest is None or not broken(rest):
                 left.append(item)
                 before = _narrowed(before, shapes.having(item))
-        if len(left) == len(kept):
+        if len(left) == len(sequence_left):
             return tuple(sorted(left))
-        kept = left
+        sequence_left = left
 
 
 def _narrowed(extent: IntArray | None, other: IntArray) -> IntArray:

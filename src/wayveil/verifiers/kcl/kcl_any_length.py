@@ -210,16 +210,16 @@ class _Whole:
     def measure(self, budget: _SetBudget) -> None:
         """Count the people behind every shape that carries a value, or that may have the smallest support."""
         exact = self.people.exact
-        wanted = self.people.exact_with.sum(axis=1) > 0
+        has_value = self.people.exact_with.sum(axis=1) > 0
         if self.owned is not None:
-            wanted |= self.owned.of_several
+            has_value |= self.owned.of_several
         path: list[int] = []
         extents: list[IntArray] = []
         # Before each round `extents` are the shapes that have the first 1, 2, ...  items of `path`.  A round keeps what
         # the next shape begins with as well, and intersects on with the rest of its items, until only the shape itself
         # is left.
         for shape, items in self._rare_items_first():
-            if exact[shape] >= self.least and not wanted[shape]:
+            if exact[shape] >= self.least and not has_value[shape]:
                 continue
             same = 0
             while same < min(len(path), len(items)) and path[same] == items[same]:

@@ -101,26 +101,26 @@ class Table:
 
         # Empty trajectories are nobody.  Those of one person are put next to each other, so that people are counted by
         # runs; where everybody has one trajectory no person is needed at all.
-        kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
+        nonempty = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
         person = None
-        people = len(kept)
+        people = len(nonempty)
         if data.owners == "given":
-            codes, owner = _dense(data.owner[kept])
-            if len(codes) < len(kept):
+            codes, owner = _dense(data.owner[nonempty])
+            if len(codes) < len(nonempty):
                 people = len(codes)
                 order = np.argsort(owner, kind="stable")
-                kept = kept[order]
+                nonempty = nonempty[order]
                 person = owner[order]
-        lengths = data.offsets[kept + 1] - data.offsets[kept]
+        lengths = data.offsets[nonempty + 1] - data.offsets[nonempty]
         end = np.cumsum(lengths)
-        trajectory = np.repeat(np.arange(len(kept)), lengths)
+        trajectory = np.repeat(np.arange(len(nonempty)), lengths)
         if person is not None:
-            item = item[np.arange(len(item)) + (data.offsets[kept + 1] - end)[trajectory]]
+            item = item[np.arange(len(item)) + (data.offsets[nonempty + 1] - end)[trajectory]]
         # Values that nobody carries cannot break a confidence, so they are left out.
         for attribute, values in claim.sensitive:
             spend(len(values) * (5_000 + 100 * len(data.attributes[attribute].labels) + 5 * len(data)))
         flags = {
-            (attribute, value): _carries(data.attributes[attribute], value)[kept]
+            (attribute, value): _carries(data.attributes[attribute], value)[nonempty]
             for attribute, values in claim.sensitive
             for value in values
         }
@@ -133,7 +133,7 @@ class Table:
             people=people,
             sensitive=list(flags),
             carries=list(flags.values()),
-            marked=np.logical_or.reduce(list(flags.values())) if flags else np.zeros(len(kept), bool),
+            marked=np.logical_or.reduce(list(flags.values())) if flags else np.zeros(len(nonempty), bool),
             doublets=doublets,
             times=times,
             names=names,
@@ -150,8 +150,8 @@ class Table:
 def _carries(values: Coded, value: str) -> BoolArray:
     """Return which trajectories carry `value`; one that is missing, or whose code has no label, may be any value."""
     codes = values.codes
-    wanted = np.array([label is None or str(label) == value for label in values.labels] + [True])
-    carried: BoolArray = wanted[np.where((codes < 0) | (codes >= len(values.labels)), len(values.labels), codes)]
+    carries = np.array([label is None or str(label) == value for label in values.labels] + [True])
+    carried: BoolArray = carries[np.where((codes < 0) | (codes >= len(values.labels)), len(values.labels), codes)]
     return carried
 
 

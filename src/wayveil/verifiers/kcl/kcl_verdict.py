@@ -87,6 +87,7 @@ def _values(claim: KclPrivacy) -> list[tuple[str, str]]:
 
 def verdict_of_listed(scope: Scope, claim: KclPrivacy, worst: Break | None, by_length: dict[int, Extremes]) -> Verdict:
     """Say what was found; if the claim is broken, only lengths up to that of the witness are counted."""
+    # Where the claim is broken, longer sequences were not all judged, so their extremes would be extremes of a part.
     judged = [e for length, e in by_length.items() if worst is None or length <= worst.length]
     measured: dict[str, int | float | str | None] = {
         "min_support": min(e.support for e in judged if e.support is not None),
@@ -127,6 +128,8 @@ def verdict_of_all(scope: Scope, claim: KclPrivacy, table: Table, findings: Find
         )
         worst = name_break(broken, table, claim)
     reason = _reason(scope, claim, measured, worst)
+    # The search for sequences of any length has a budget. What it could not certify does not hold: a verdict is never
+    # better because the judge got tired.
     if not (worst or findings.certified):
         open_ = next((kind for kind, largest in findings.largest.items() if not largest.certified), "")
         part = "support" if not findings.support_exact else _WORDS[open_]
@@ -223,6 +226,8 @@ def _reason_of_break(scope: Scope, claim: KclPrivacy, worst: Break, one: str, ma
     if worst.share is None:
         return f"{what} fits only {worst.support} {one if worst.support == 1 else many}, fewer than k = {claim.k}."
     kind = BREAKS[worst.kind]
+    # Without owners, all trajectories with the value may be those of one person, so only a lower bound of a share of
+    # people is certain.
     bound = "at least " if scope.owners == "hidden" and kind != "confidence_trajectories" else ""
     share = f"{bound}{_ratio(worst.share)}"
     if kind == "owner_share":

@@ -100,6 +100,10 @@ def check_kcl(published: Visits, claim: KclPrivacy) -> Verdict:
     >>> verdict.holds, verdict.witness["sequence"], verdict.witness["support"]
     (False, [['b', 3]], 2)
     """
+    # Definition 3.1 of the paper, counted both ways: of every sequence of at most L visits that occurs, at least K
+    # people fit, nobody owns too much of what fits, and no sensitive value belongs to more than C of it. All sequences
+    # that occur are listed (`judge_listed`); with unbounded L that is impossible, and closed sets are searched instead
+    # (`judge_all`).
     scope = Scope.of(published)
     why_not = refusal(published, claim)
     if why_not:
@@ -126,6 +130,8 @@ def judge_listed(
         allowed=_allowed(claim.c, table.n_trajectories),
         allowed_of_one=_allowed(claim.owner_share, table.n_trajectories),
     )
+    # The walker lists all sequences of one length before those of the next, in chunks. Once a length is broken, only
+    # the rest of that length matters: a shorter witness is a better one, and nothing longer is told.
     for batch in walker:
         tally.judge(batch, table)
         if tally.worst:
@@ -163,6 +169,8 @@ class _Tally:
         seen = self.by_length.setdefault(batch.length, Extremes())
         carrier = table.trajectory[batch.rows]
         person = None if table.person is None else table.person[carrier]
+        # Each sequence of a batch is a range of rows, one per trajectory that contains it; so counting people is
+        # counting runs.
         fitting = _Fitting(batch=batch, trajectories=np.diff(batch.starts), **_count_people(batch.starts, person))
         rarest = int(fitting.people.argmin())
         least = int(fitting.people[rarest])
@@ -176,6 +184,8 @@ class _Tally:
             seen, "owner_share", fitting, everything, fitting.most_of_one, fitting.trajectories, self.allowed_of_one
         )
 
+        # Most trajectories have no sensitive value. Those that have one are looked at value by value, in the ranges of
+        # their sequences.
         marked = np.flatnonzero(table.marked[carrier])
         group = np.repeat(everything, fitting.trajectories)[marked] if len(marked) else marked
         carrier = carrier[marked]
@@ -185,6 +195,8 @@ class _Tally:
             if not len(chosen):
                 continue
             hit = group[chosen]
+            # `group` ascends, so that the rows of one sequence are a run here, too; sequences in which nobody has the
+            # value have none.
             starts = np.concatenate([[0], np.flatnonzero(hit[1:] != hit[:-1]) + 1, [len(hit)]])
             hit = hit[starts[:-1]]
             carrying = np.diff(starts)
@@ -257,6 +269,7 @@ def _count_people(starts: IntArray, person: IntArray | None) -> dict[str, IntArr
     if person is None:
         each = np.diff(starts)
         return {"people": each, "most_of_one": np.ones_like(each)}
+    # A run of one person ends where the person changes or the range does.
     new = np.ones(len(person), np.int64)
     new[1:] = person[1:] != person[:-1]
     new[starts[:-1]] = 1

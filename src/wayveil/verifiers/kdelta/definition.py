@@ -8,7 +8,7 @@ from math import hypot
 from typing import Any
 
 from wayveil.model import KDelta, Points
-from wayveil.verifiers.common.both_ways import list_people, list_published
+from wayveil.verifiers.common.both_ways import find_break_of_wishes, list_people, list_published
 
 __all__ = ["find_break_of_kdelta"]
 
@@ -16,7 +16,7 @@ ROUNDING_M = 1e-3
 """Positions are computed in floating point: a millimetre is no distance."""
 
 
-def find_break_of_kdelta(published: Points, claim: KDelta, **_: Any) -> str:
+def find_break_of_kdelta(published: Points, claim: KDelta, *, original: Points | None = None, **_: Any) -> str:
     """Return how the publication breaks (k,delta)-anonymity, "" if it keeps it.
 
     Examples
@@ -51,6 +51,9 @@ def find_break_of_kdelta(published: Points, claim: KDelta, **_: Any) -> str:
             others = {j for i in some for j in near[i] if people[j] != person}
             if Fraction(len(some), len(some) + len(others)) > claim.owner_share:
                 return f"{len(some)} trajectories of one person are near {len(others)} of others."
+    # Members may be promised more, with delta = 0: then a set is all that are the same.
+    if original is not None and claim.has_wishes:
+        return find_break_of_wishes([sorted({i, *near[i]}) for i in trajectories], people, claim, original)
     return ""
 
 

@@ -42,10 +42,10 @@ class Shapes:
 
     @classmethod
     def of(cls, data: Points) -> Shapes:
-        kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
-        code, first = same(data.offsets, columns_of(data), kept)
+        nonempty = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
+        code, first = same(data.offsets, columns_of(data), nonempty)
         owned: list[Counter[int]] = [Counter() for _ in first]
-        for shape, person in zip(code.tolist(), people_of(data)[kept].tolist(), strict=True):
+        for shape, person in zip(code.tolist(), people_of(data)[nonempty].tolist(), strict=True):
             owned[shape][person] += 1
         times, _ = same(data.offsets, [data.t], first)
         order = np.argsort(times, kind="stable")

@@ -11,8 +11,9 @@ from wayveil.model.claims import KDelta
 from wayveil.model.claims.counting import number_text, percent, share_text
 from wayveil.model.data.points import Points
 from wayveil.model.results import Verdict
+from wayveil.verifiers.common.member_wishes import BrokenWish, find_broken_wish, wishes_not_judged
 from wayveil.verifiers.common.step_budget import BudgetExceeded, StepBudget
-from wayveil.verifiers.common.whole_trajectories import counted, refusal, tolerance_m
+from wayveil.verifiers.common.whole_trajectories import columns_of, counted, people_of, refusal, same, tolerance_m
 from wayveil.verifiers.kdelta.kdelta_sets import Failure, Shapes, Tally, judge, too_few_at_these_times
 from wayveil.verifiers.kdelta.pairs_within_delta import MOST_PAIRWISE
 
@@ -30,7 +31,7 @@ STEP_LIMIT = 20_000_000
 """What needs more steps than this in the search for sets does not hold; about a minute."""
 
 
-def check_kdelta(published: Points, claim: KDelta) -> Verdict:
+def check_kdelta(published: Points, claim: KDelta, *, original: Points | None = None) -> Verdict:
     """Judge whether every published trajectory moves together with those of enough people.
 
     Every published trajectory must belong to a set of published trajectories such that
@@ -55,6 +56,9 @@ def check_kdelta(published: Points, claim: KDelta) -> Verdict:
         are not published.
     claim : KDelta
         What to judge.
+    original : Points, optional
+        The true data: trajectory i is that of published trajectory i.  It is needed only where members were promised
+        more than k (`find_broken_wish`); without it, the verdict says that this was not judged.
 
     Returns
     -------
@@ -100,7 +104,7 @@ def check_kdelta(published: Points, claim: KDelta) -> Verdict:
     tally = Tally()
     why_not = refusal(published)
     if why_not:
-        return _verdict(published, claim, tally, reason=why_not)
+        return _verdict(published, claim, tally, original, reason=why_not)
     shapes = Shapes.of(published)
     if claim.delta > 0:
         tally.tolerance = tolerance_m(published)
@@ -116,8 +120,19 @@ def check_kdelta(published: Points, claim: KDelta) -> Verdict:
             f"{DISTANCE_LIMIT:,} distances, {STEP_LIMIT:,} steps and {MOST_PAIRWISE:,} companions, so the claim is not "
             f"shown to hold."
         )
-        return _verdict(published, claim, tally, reason=cannot)
-    return _verdict(published, claim, tally, failure=failure, shapes=shapes)
+        return _verdict(published, claim, tally, original, reason=cannot)
+    wish = None if failure else _find_wish(published, claim, original)
+    return _verdict(published, claim, tally, original, failure=failure, shapes=shapes, wish=wish)
+
+
+def _find_wish(data: Points, claim: KDelta, original: Points | None) -> BrokenWish | None:
+    """Return a wish of a member that is not kept; wishes go with delta = 0, where a set is all that are the same."""
+    if not claim.has_wishes:
+        return None
+    kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
+    group = np.full(len(data), -1)
+    group[kept] = same(data.offsets, columns_of(data), kept)[0]
+    return find_broken_wish(group, people_of(data), claim, original)
 
 
 def _work() -> tuple[StepBudget, StepBudget]:
@@ -128,14 +143,16 @@ def _verdict(
     data: Points,
     claim: KDelta,
     tally: Tally,
+    original: Points | None,
     *,
     reason: str = "",
     failure: Failure | None = None,
     shapes: Shapes | None = None,
+    wish: BrokenWish | None = None,
 ) -> Verdict:
     """Say what was found; a `reason` given beforehand says why nothing is certain."""
     support = tally.smallest
-    if failure or reason:
+    if failure or reason:  # what members asked for comes last, when all sets are known
         support = None if failure is None else failure.together if failure.breaks == "set" else failure.people
         support = tally.smallest if failure and failure.breaks == "share" else support
     measured: dict[str, int | float | str | None] = {
@@ -151,6 +168,9 @@ def _verdict(
     witness = None
     if failure and shapes:
         witness = _witness(data, int(shapes.trajectory[failure.shape]), failure)
+    if wish is not None:
+        witness = {"breaks": wish.breaks}
+        reason = wish.sentence
     return Verdict(
         holds=not (failure or reason) and 0 < tally.certified == measured["trajectories"],
         claim=claim,
@@ -158,7 +178,7 @@ def _verdict(
         measured=measured,
         witness=witness,
         reason=reason or _reason(data, claim, tally, failure),
-        not_judged=_not_judged(data, claim),
+        not_judged=(*_not_judged(data, claim), *wishes_not_judged(claim, original)),
     )
 
 

@@ -124,6 +124,8 @@ class _Findings:
     @classmethod
     def of(cls, published: Routes, claim: StrictK, original: Routes | None) -> _Findings:
         driven = None if original is None else Driven.of(published, original, claim.k)
+        # Whoever did not drive on a route does not hide anybody on it: such trajectories are there for an attacker, but
+        # count as nobody's.
         nobody = None if driven is None else driven.untrue
         people = groups = RouteGroups.of(published, nobody=nobody)
         if claim.pad == "yes":
@@ -139,6 +141,8 @@ class _Findings:
     def witness(self, published: Routes, claim: StrictK, *, knows_dummies: bool) -> dict[str, Any] | None:
         """Return what breaks the claim, the worst of its kind; None if nothing does."""
         return (
+            # Things that are untrue come first: where the owner of a trajectory never drove there, its support means
+            # nothing.
             (self.driven.witness() if self.driven else None)
             or _rare(published, self.groups, claim.k)
             or (self._half(published, claim) if knows_dummies else None)
@@ -233,12 +237,15 @@ class Faults:
     def of(cls, data: Routes, original: Routes | None) -> Faults:
         network = data.network
         road = data.road
+        # Definition 2: a trajectory is a path, so each road begins at the node where the one before ends. Rows of
+        # different trajectories are neighbours in the table as well; these are no jumps.
         trajectory = trajectory_of_row(data.offsets)
         jumps = network.to_node[road[:-1]] != network.from_node[road[1:]]
         broken = np.flatnonzero(jumps & (trajectory[1:] == trajectory[:-1])) + 1
         foreign = []
         absent = set()
         if original is not None:
+            # Codes of two files have nothing to do with each other, so roads and nodes are compared by name.
             true_code = {name: i for i, name in enumerate(original.network.roads)}
             for code in np.unique(road).tolist():
                 other = true_code.get(network.roads[code])
@@ -302,6 +309,7 @@ def _first_of(data: Routes, groups: RouteGroups, which: IntArray) -> dict[str, A
     """Return slice and roads of one of these groups: the shortest, earliest, first by name."""
     length = np.diff(data.offsets)[groups.first[which]]
     which = which[length == length.min()]
+    # A witness must not depend on the order of rows or owners, or the verdict of the same data would differ.
     which = which[groups.slice[which] == groups.slice[which].min()]
     at = groups.slice[which[0]]
     return {

@@ -178,10 +178,10 @@ def _judge(table: _Table, claim: SubsequenceK) -> _Findings:
     k = claim.k
     try:
         for group in whole[support[whole] < k].tolist():
-            wanted = table.wanted(group)
-            support[group] = search.support(wanted, budget)
+            roads = table.wanted(group)
+            support[group] = search.support(roads, budget)
             if support[group] < k:
-                return _Findings(**_shrunk(table, group, wanted, int(support[group]), k, budget))
+                return _Findings(**_shrunk(table, group, roads, int(support[group]), k, budget))
         least = int(support[whole].min())
         share, witness = _judge_shares(table, claim.owner_share, budget)
     except BudgetExceeded:
@@ -286,11 +286,11 @@ class _Shares:
             self._rows[group] = self._search.rows(self._table.wanted(group), self._budget)
         return self._rows[group]
 
-    def _try(self, wanted: list[int], own: int, group: int) -> dict[str, Any] | None:
-        rows = self._search.rows(wanted, self._budget)
+    def _try(self, roads: list[int], own: int, group: int) -> dict[str, Any] | None:
+        rows = self._search.rows(roads, self._budget)
         if not exceeds(own, rows, self._share):
             return None
-        return {**self._table.shown(group, wanted), "of_one": own, "trajectories": rows, "breaks": "share"}
+        return {**self._table.shown(group, roads), "of_one": own, "trajectories": rows, "breaks": "share"}
 
 
 def _contains(route: list[int], part: list[int]) -> bool:
@@ -298,24 +298,24 @@ def _contains(route: list[int], part: list[int]) -> bool:
     return all(road in rest for road in part)
 
 
-def _shrunk(table: _Table, group: int, wanted: list[int], support: int, k: int, budget: StepBudget) -> dict[str, Any]:
+def _shrunk(table: _Table, group: int, roads: list[int], support: int, k: int, budget: StepBudget) -> dict[str, Any]:
     """Drop roads as long as too few people have what is left; one pass does it, because dropping only adds people."""
     place = 0
     try:
-        # Before each round too few people have `wanted`, and none of the roads before `place` can be left out.  A round
+        # Before each round too few people have `roads`, and none of the roads before `place` can be left out.  A round
         # tries to leave out the road at `place`: either there are still too few, and it is gone, or it stays, and the
         # next one is tried.  Each round makes the rest to be tried shorter by one.
-        while place < len(wanted):
-            less = wanted[:place] + wanted[place + 1 :]
+        while place < len(roads):
+            less = roads[:place] + roads[place + 1 :]
             people = _Search(table).support(less, budget) if less else k
             if people < k:
-                wanted = less
+                roads = less
                 support = people
             else:
                 place += 1
     except BudgetExceeded:
         pass  # What is left so far breaks the claim as well.
-    witness = {**table.shown(group, wanted), "support": support, "breaks": "support"}
+    witness = {**table.shown(group, roads), "support": support, "breaks": "support"}
     return {"least": support, "witness": witness, "certified": True}
 
 
@@ -390,12 +390,12 @@ class _Table:
         route: list[int] = self.road[self.offsets[group] : self.offsets[group + 1]].tolist()
         return route
 
-    def shown(self, group: int, wanted: list[int]) -> dict[str, Any]:
+    def shown(self, group: int, roads: list[int]) -> dict[str, Any]:
         """Return the slice of `group` and the names of roads."""
         at = self.groups.slice[group]
         return {
             "slice": [int(self.groups.t_start[at]), int(self.groups.t_end[at])],
-            "roads": [self.names[self.road_of[road]] for road in wanted],
+            "roads": [self.names[self.road_of[road]] for road in roads],
         }
 
     def after(self) -> IntArray:
@@ -425,25 +425,25 @@ class _Search:
         self._wanted: list[int] = []
         self._levels: list[IntArray] = []
 
-    def support(self, wanted: list[int], budget: StepBudget) -> int:
-        """Return how many people have routes that contain the roads `wanted`, in this order."""
-        groups = self._groups(wanted, budget)
+    def support(self, roads: list[int], budget: StepBudget) -> int:
+        """Return how many people have routes that contain the roads `roads`, in this order."""
+        groups = self._groups(roads, budget)
         budget.consume(int(self._table.groups.people[groups].sum()))
         return int(self._table.groups.distinct(np.array([0, len(groups)]), groups)[0])
 
-    def rows(self, wanted: list[int], budget: StepBudget) -> int:
-        """Return how many trajectories contain the roads `wanted`, in this order."""
-        return int(self._table.groups.rows[self._groups(wanted, budget)].sum())
+    def rows(self, roads: list[int], budget: StepBudget) -> int:
+        """Return how many trajectories contain the roads `roads`, in this order."""
+        return int(self._table.groups.rows[self._groups(roads, budget)].sum())
 
-    def _groups(self, wanted: list[int], budget: StepBudget) -> IntArray:
-        """Return the routes that contain the roads `wanted`, in this order."""
+    def _groups(self, roads: list[int], budget: StepBudget) -> IntArray:
+        """Return the routes that contain the roads `roads`, in this order."""
         common = 0
         # The levels of the roads that the last question began with are still right; from there on each road adds one
         # level.
-        while common < min(len(wanted), len(self._wanted)) and wanted[common] == self._wanted[common]:
+        while common < min(len(roads), len(self._wanted)) and roads[common] == self._wanted[common]:
             common += 1
         del self._wanted[common:], self._levels[common:]
-        for road in wanted[common:]:
+        for road in roads[common:]:
             self._levels.append(
                 self._next(self._levels[-1], road, budget) if self._levels else self._first(road, budget)
             )

@@ -162,8 +162,8 @@ class _Headers:
         return self._found.get(name, [])
 
 
-def _equal(given: str, wanted: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), wanted.encode())
+def _equal(given: str, expected: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())
 
 
 def _with_headers(send: Send, path: str) -> Send:

@@ -23,13 +23,13 @@ def zip_of(folder: Path, target: Path) -> Path:
         return target
     descriptor, part = tempfile.mkstemp(prefix=".zip-", dir=target.parent)
     try:
-        with os.fdopen(descriptor, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as made:
+        with os.fdopen(descriptor, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
             for path in sorted(p for p in folder.rglob("*") if p.is_file()):
                 entry = zipfile.ZipInfo(f"{folder.name}/{path.relative_to(folder).as_posix()}", _DATE)
                 entry.external_attr = 0o644 << 16
                 entry.create_system = 3
                 entry.file_size = path.stat().st_size
-                with path.open("rb") as source, made.open(entry, "w") as inside:
+                with path.open("rb") as source, archive.open(entry, "w") as inside:
                     shutil.copyfileobj(source, inside, _CHUNK)
         os.replace(part, target)
     except BaseException:

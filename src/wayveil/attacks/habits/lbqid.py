@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
 from wayveil.attacks.attack_base import OnPositions, mean
+from wayveil.attacks.habits.lbqid_mining import Clock, mine_habits
+from wayveil.attacks.habits.lbqid_pattern import DAY_US, Element, parse_pattern, parse_recurrence
+from wayveil.attacks.habits.lbqid_witnesses import Requests
 from wayveil.attacks.positions.known_positions import Array, check_matched
-from wayveil.attacks.positions.lbqid_pattern import DAY_US, Element, parse_pattern, parse_recurrence
-from wayveil.attacks.positions.lbqid_witnesses import Requests
 from wayveil.errors import InputError, ParameterError
 from wayveil.model import AttackResult, Boxes, Chart, Engine, Frame, Points, Series, parameter
 from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.model.numbers import count, share
+from wayveil.model.parameters import duration_s
 
 __all__ = ["Lbqid", "UserTable", "user_table"]
 
+MINED = "mined"
+"""The pattern that stands for habits found in the data."""
+
+_SECOND_US = 1_000_000
 _YEARS_S = (-62_135_596_800, 253_402_300_799)  # the years 1 to 9999
 _NONE = np.iinfo(np.int64).min
 _CLASSES = (1, 2, 3, 4, 5, 10, 20, 50, 100)
@@ -38,7 +45,8 @@ class Lbqid(OnPositions):
     ----------
     pattern : text
         Elements ``x_min,y_min,x_max,y_max HH:MM-HH:MM``, separated by semicolons; places in the coordinates of the
-        file, sides and times closed.  Empty: nothing is checked.
+        file, sides and times closed.  Empty: nothing is checked.  ``mined``: everybody is attacked by the habit of
+        their own that recurs most, as `mine_habits` finds it.
     recurrence : text
         Such as ``3.Weekdays * 2.Weeks``, the innermost first; Days, Weekdays (Monday to Friday), Weeks (from Monday)
         and Months.  All elements are met in one granule of the first.
@@ -46,6 +54,8 @@ class Lbqid(OnPositions):
         IANA name of the time zone in which the times of day are meant; times without a zone are taken as they are.
     k : int, >= 2
         Number of people, with the victim, who must fit.
+    cell, part, elements
+        With ``mined``: side of a place in metres, the parts of the day, and how many places a habit has at most.
 
     Notes
     -----
@@ -78,6 +88,11 @@ class Lbqid(OnPositions):
     )
     zone: str = parameter(kind="text", default="UTC", help="IANA time zone of the times of day")
     k: int = parameter(kind="int", low=2, default=5, help="number of people, with the victim, who must fit")
+    cell: float = parameter(kind="number", low=1, default=250.0, help="with pattern=mined: side of a place in metres")
+    part: str = parameter(kind="duration", default="1h", help="with pattern=mined: parts of the day")
+    elements: int = parameter(
+        kind="int", low=1, high=8, default=2, help="with pattern=mined: largest number of places of a habit"
+    )
 
     name: ClassVar[str] = "lbqid"
     summary: ClassVar[str] = "an attacker who knows a habit of places and times of day and finds who follows it"
@@ -85,9 +100,24 @@ class Lbqid(OnPositions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        parse_pattern(self.pattern)
-        parse_recurrence(self.recurrence)
+        levels = parse_recurrence(self.recurrence)
         _check_zone(self.zone)
+        if not self.is_mined:
+            parse_pattern(self.pattern)
+            return
+        part = duration_s(self.part)
+        if part is None or DAY_US % (part * _SECOND_US):
+            raise ParameterError(f"lbqid: part must be a duration that divides a day, such as 1h, got {self.part}.")
+        if levels[0][1] not in ("day", "weekday"):
+            raise ParameterError(
+                f"lbqid: habits are mined by the day, so recurrence must begin with Days or Weekdays, got "
+                f"{self.recurrence!r}."
+            )
+
+    @property
+    def is_mined(self) -> bool:
+        """Whether habits are found in the data."""
+        return self.pattern.strip() == MINED
 
     def queries(self, truth: Points, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> None:
         """Return nothing that is drawn: the habit is all that is known."""
@@ -99,7 +129,7 @@ class Lbqid(OnPositions):
     def summarize(self, queries: None, matches: UserTable) -> AttackResult:
         seen = matches.matched
         witnesses = matches.witnesses[seen]
-        wanted = int(matches.samples.sum())
+        n_samples = int(matches.samples.sum())
         requests = int(matches.requests.sum())
         exposed = int((~matches.holds).sum())
         has_pattern = bool(self.pattern.strip())
@@ -131,13 +161,20 @@ class Lbqid(OnPositions):
                 "mean_witness_people": count(
                     mean(witnesses), "Mean of people who could have been there as well", "people", joined="mean"
                 ),
-                "requests_published_share": share(requests / wanted if wanted else None, "Share of requests published"),
+                "requests_published_share": share(
+                    requests / n_samples if n_samples else None, "Share of requests published"
+                ),
             },
             charts=(_chart(witnesses),) if has_pattern else (),
         )
 
     @property
     def _adversary(self) -> str:
+        if self.is_mined:
+            return (
+                f"knows of everybody the habit that recurs most ({self.recurrence}), of up to {self.elements} places "
+                f"of {self.cell:g} m by parts of {self.part}, and looks for who follows it"
+            )
         places = self.pattern.count(";") + 1
         if not self.pattern.strip():
             return "has no habit of places and times to look for (parameter pattern), so nothing was checked"
@@ -183,9 +220,9 @@ def user_table(attack: Lbqid, truth: Points, target: Points | Boxes) -> UserTabl
     >>> table.matched.tolist(), table.witnesses.tolist(), table.holds.tolist()
     ([True, False, False], [1, 0, 0], [True, True, True])
     """
-    elements = parse_pattern(attack.pattern)
+    elements = () if attack.is_mined else parse_pattern(attack.pattern)
     levels = parse_recurrence(attack.recurrence)
-    if not elements:
+    if not elements and not attack.is_mined:
         none = np.zeros(0, np.int64)
         yes = np.zeros(0, bool)
         return UserTable(owner=none, matched=yes, samples=none, requests=none, witnesses=none, holds=yes)
@@ -197,7 +234,12 @@ def user_table(attack: Lbqid, truth: Points, target: Points | Boxes) -> UserTabl
     trajectory = trajectory_of_row(truth.offsets)
     owner = truth.owner if truth.owners == "given" else np.arange(len(truth))
     owners, user = np.unique(owner[trajectory], return_inverse=True)
-    rows = _following(elements, levels, truth, user, _local_us(truth, attack.zone))
+    local = _local_us(truth, attack.zone)
+    rows = (
+        _mined(attack, levels, truth, user, local)
+        if attack.is_mined
+        else _following(elements, levels, truth, user, local)
+    )
     samples = np.bincount(user[rows], minlength=len(owners))
     boxes = Requests.published(truth, target, rows, user[rows])
     witnesses = np.where(samples > 0, boxes.witnesses(truth, user, len(owners)), 0)
@@ -209,6 +251,26 @@ def user_table(attack: Lbqid, truth: Points, target: Points | Boxes) -> UserTabl
         witnesses=witnesses,
         holds=(samples == 0) | (witnesses >= attack.k - 1),
     )
+
+
+def _mined(attack: Lbqid, levels: tuple[tuple[int, str], ...], truth: Points, user: Array, local: Array) -> Array:
+    """Return the rows with which people follow the habit of their own that recurs most."""
+    granule = _granule(local // DAY_US, levels[0][1])
+    rows = np.flatnonzero(granule != _NONE)
+    place = np.floor(np.stack([truth.x[rows], truth.y[rows]], axis=1) / attack.cell)
+    cell = np.unique(place, axis=0, return_inverse=True)[1].reshape(-1)
+    part_us = (duration_s(attack.part) or 1) * _SECOND_US
+    clock = Clock(day=granule[rows], part=local[rows] % DAY_US // part_us)
+    found = mine_habits(user[rows], cell, clock, truth.t[rows], attack.elements, lambda days: _recurring(days, levels))
+    return rows[found.rows]
+
+
+def _recurring(days: Array, levels: tuple[tuple[int, str], ...]) -> Array:
+    """Return those of one person's days that recur as often as asked for."""
+    if len(days) < prod(n for n, _ in levels):
+        return days[:0]
+    ok = _often_enough(np.zeros(len(days), np.int64), days, np.ones(len(days), bool), levels)
+    return days[ok]
 
 
 def _following(
@@ -238,6 +300,12 @@ def _following(
         taken.append(next_row)
     granule = granule[first]
     who = user[rows[first]]
+    ok = _often_enough(who, granule, ok, levels)
+    return rows[np.concatenate([next_row[ok] for next_row in taken])]
+
+
+def _often_enough(who: Array, granule: Array, ok: Array, levels: tuple[tuple[int, str], ...]) -> Array:
+    """Return which granules of people, of those that are `ok`, recur as often as asked for."""
     kinds: list[str | None] = [kind for _, kind in levels]
     for (n, kind), above in zip(levels, [*kinds[1:], None], strict=True):
         parent = np.zeros_like(granule) if above is None else _containing(granule, kind, above)
@@ -248,7 +316,7 @@ def _following(
         count = np.bincount(group[different], minlength=len(group))
         ok[ok] = count[group] >= n
         granule = parent
-    return rows[np.concatenate([next_row[ok] for next_row in taken])]
+    return ok
 
 
 def _inside(element: Element, truth: Points, time_of_day: Array) -> Array:

@@ -1,7 +1,7 @@
 """The validity test of a local suppression as printed in the paper (Procedure 2), kept for study.
 
 It is wrong in both directions: from three known visits on it accepts suppressions that make new violating sequences,
-and it rejects some that make none.  What rests on it may be published only if the verifier agrees.
+and it rejects some that make none.  The product tests by `wayveil.kernels.kcl.exact_validity`.
 """
 
 from __future__ import annotations

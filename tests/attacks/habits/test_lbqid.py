@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from wayveil.attacks.positions import lbqid_witnesses
-from wayveil.attacks.positions.lbqid import Lbqid, user_table
-from wayveil.attacks.positions.lbqid_pattern import parse_pattern, parse_recurrence
+from wayveil.attacks.habits import lbqid_witnesses
+from wayveil.attacks.habits.lbqid import Lbqid, user_table
+from wayveil.attacks.habits.lbqid_pattern import parse_pattern, parse_recurrence
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.model import Boxes, Frame, Points

@@ -1,0 +1,1 @@
+"""Attackers who know in which published group their victim is."""

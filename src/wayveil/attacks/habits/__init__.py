@@ -1,0 +1,1 @@
+"""Attackers who know a habit of a person."""
