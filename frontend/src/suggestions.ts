@@ -10,6 +10,7 @@ export const suggestions: Record<string, Record<string, string>> = {
   cba: { k: "10" },
   prefix: { k: "10" },
   cast: { c: "0.3", m: "5" },
+  counts: { k: "10" },
   grid: { cell: "500", bucket: "1h" },
   resample: { period: "30s" },
   bucket: { width: "1h" },
@@ -21,4 +22,4 @@ export const suggestions: Record<string, Record<string, string>> = {
 };
 
 /** The kind of data that comes out, and for whom a method is meant, by name; methods not listed have their summary. */
-export const order = ["kcl", "gsup", "knode", "tga", "nwa", "w4m", "qid", "icba", "cast", "cba", "prefix"];
+export const order = ["kcl", "gsup", "knode", "tga", "nwa", "w4m", "qid", "icba", "cast", "counts", "cba", "prefix"];

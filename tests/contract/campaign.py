@@ -24,13 +24,14 @@ from promises import (
 
 from wayveil.attacks import ATTACKS
 from wayveil.engines import LocalEngine
-from wayveil.errors import WayveilError
+from wayveil.errors import UsageError, WayveilError
 from wayveil.methods import METHODS
 from wayveil.model import Boxes, MethodResult, Points, RoadNetwork, Routes, Stops, Taxonomy, Verdict, Visits
 from wayveil.verifiers import VERIFIERS
 from wayveil.verifiers.kcl.definition import find_break_of_kcl
 from wayveil.verifiers.strict_k.definition import find_break_of_strict_k
 from wayveil.verifiers.subsequence_k.definition import find_break_of_subsequence_k
+from wayveil.verifiers.threshold.definition import find_break_of_threshold
 
 __all__ = ["PROMISES", "Case", "draw_case", "find_break", "shrink"]
 
@@ -85,7 +86,7 @@ def find_break(case: Case) -> str | None:
     published: Any = made.data
     if not published.n_rows:
         return None
-    if made.source is not None and not isinstance(published, Routes):
+    if made.source is not None and published.individual and not isinstance(published, Routes):
         # Trajectories were cut into pieces: each is judged against the one that it is of.
         case = case.take(made.source.tolist())
         data = data.take(made.source)
@@ -276,6 +277,15 @@ def _csafety(case: Case, data: Stops, made: MethodResult) -> str:
     )  # fmt: skip
 
 
+def _threshold(case: Case, data: Visits, made: MethodResult) -> str:
+    published: Any = made.data
+    claim: Any = made.claim
+    try:
+        return find_break_of_threshold(published, claim, original=data)
+    except UsageError:  # more tables fit than can be tried
+        return ""
+
+
 PROMISES: dict[str, Callable[[Case, Any, MethodResult], str]] = {
     "KCL": _kcl,
     "BreachBound": _breach_bound,
@@ -285,6 +295,7 @@ PROMISES: dict[str, Callable[[Case, Any, MethodResult], str]] = {
     "StrictK": _strict,
     "SubsequenceK": _shared,
     "CSafety": _csafety,
+    "Threshold": _threshold,
 }
 """For each claim the function that says how a publication breaks its promise, or "".  See `promises`."""
 
@@ -543,6 +554,22 @@ def _draw_cast(draw: Draw, method: str, seed: int) -> Case:
     return Case(method=method, parameters=parameters, records=records, owner=owner, beside=beside, seed=seed)
 
 
+def _draw_counts(draw: Draw, method: str, seed: int) -> Case:
+    owner = _owners(draw, 30)
+    places = "abc"[: draw.randint(1, 3)]
+    times = range(draw.randint(1, 3))
+    records = _repeats(draw, owner, lambda: [(draw.choice(places), t) for t in times if draw.random() < 0.7])
+    parameters: dict[str, Any] = {
+        "k": draw.choice([2, 2, 3, 4]),
+        "tally": draw.choice(["zones", "zones", "flows"]),
+        "count": draw.choice(["people", "visits"]),
+        "every": draw.choice(["as-is", "2"]),
+        "margins": draw.choice(["no", "yes", "yes"]),
+        "row_share": _share(draw),
+    }
+    return Case(method=method, parameters=parameters, records=records, owner=owner, beside={}, seed=seed)
+
+
 _DRAWERS: dict[str, Callable[[Draw, str, int], Case]] = {
     "kcl": _draw_kcl,
     "gsup": _draw_gsup,
@@ -550,4 +577,5 @@ _DRAWERS: dict[str, Callable[[Draw, str, int], Case]] = {
     "qid": _draw_qid,
     **dict.fromkeys(("icba", "cba", "prefix"), _draw_routes),
     "cast": _draw_cast,
+    "counts": _draw_counts,
 }

@@ -20,6 +20,7 @@ CONFIGURED: dict[str, dict[str, Any]] = {
     "cba": {"k": 2},
     "prefix": {"k": 2},
     "cast": {"c": "0.6", "m": 3},
+    "counts": {"k": 5},
     "kcl": {"k": 3, "c": "0.7", "l": 2, "sensitive": {"ill": ["yes"]}},
 }
 

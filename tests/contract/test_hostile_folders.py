@@ -17,7 +17,7 @@ from hostile import forge, make_folder
 from wayveil.cli import main
 from wayveil.errors import InputError, WorkLimitReached
 from wayveil.methods import METHODS, Kcl
-from wayveil.model import Boxes, Points, RoadNetwork, Routes, Stops, Taxonomy, Visits
+from wayveil.model import Boxes, CountTables, Points, RoadNetwork, Routes, Stops, Taxonomy, Visits
 from wayveil.model.budget import limit_work
 from wayveil.pipeline.folder.verify_folder import WORK_BASE, WORK_PER_BYTE, verify_folder
 from wayveil.verifiers import VERIFIERS
@@ -111,6 +111,14 @@ def declared_boxes() -> Any:
     return replace(data, declared=np.ones(data.n_rows, bool)), {"name": "qid", "k": 2, "cell": 5}
 
 
+def many_hidden_cells() -> Any:
+    """The totals of many zones and times, and not one cell."""
+    zones: list[Any] = [(f"z{i:03d}", "", None, 120) for i in range(120)]
+    times: list[Any] = [("", "", i, 120) for i in range(120)]
+    table = CountTables.from_rows([("", "", None, 120 * 120), *zones, *times])
+    return table, {"name": "counts", "k": 2, "margins": "yes"}
+
+
 CASES: dict[str, tuple[Callable[[], Any], bool]] = {
     "KCL, long sequences": (long_sequences, True),
     "KCL, one long trip": (one_long_trip, True),
@@ -128,6 +136,7 @@ CASES: dict[str, tuple[Callable[[], Any], bool]] = {
     "KDelta, many times": (many_times, True),
     "KAnonymity, boxes apart": (boxes_apart, False),
     "AttackGraph, boxes apart": (declared_boxes, False),
+    "Threshold, many hidden cells": (many_hidden_cells, True),
 }
 
 

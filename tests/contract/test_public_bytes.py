@@ -58,6 +58,7 @@ GIVEN: dict[str, list[dict[str, Any]]] = {
     "icba": [{"k": 2}],
     "prefix": [{"k": 2}],
     "cast": [{"c": "0.9", "m": 2}],
+    "counts": [{"k": 2}, {"k": 2, "margins": "yes"}, {"k": 2, "tally": "flows", "margins": "yes"}],
 }
 """What is asked of each method; every registered one must be here."""
 
@@ -121,7 +122,8 @@ def stops(*, stranger: bool) -> tuple[str, Rows]:
         places = ["shop-0", f"park-{person % 2}", *(["clinic-0"] if person % 6 == 0 else [])]
         found += [(f"T{person:02d}", f"P{person:02d}", seq, place, "no") for seq, place in enumerate(places)]
     if stranger:
-        places = ["shop-2", "park-2", "clinic-2", "shop-1", "park-2", "clinic-1", "shop-2"]
+        # Of the last stop only the kind is known: it is put at a leaf of its own, which others do not need.
+        places = ["shop-2", "park-2", "clinic-2", "shop-1", "park-2", "clinic-1", "clinic"]
         found += [("TX", "PX", seq, place, "yes") for seq, place in enumerate(places)]
     return "traj_id,user_id,seq,place,ill", found
 

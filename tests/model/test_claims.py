@@ -99,6 +99,7 @@ def test_a_name_nearby_is_suggested() -> None:
         "StrictK",
         "SubsequenceK",
         "CSafety",
+        "Threshold",
     ]
 
 

@@ -12,7 +12,7 @@ import pytest
 from wayveil.cli import app
 from wayveil.cli.show import head_lines, outcome_lines
 from wayveil.methods import METHODS
-from wayveil.model import Verdict, Visits
+from wayveil.model import CountTables, KclPrivacy, MethodResult, Threshold, Verdict, Visits
 from wayveil.pipeline.outcome import Outcome
 from wayveil.pipeline.remaining import Remaining, Stage, count_published, stages_of_balance
 from wayveil.recipe import catalog
@@ -100,8 +100,19 @@ def test_rows_that_a_step_adds_do_not_hide_rows_that_another_took() -> None:
 def test_people_and_trips_of_the_input_are_counted_not_parts_or_dummies() -> None:
     before = Visits.from_records([[("a", 1)], [("a", 2)], [("b", 1)]], owner=[0, 0, 1])
     made = Visits.from_records([[("a", 1)], [("a", 2)], [], [("x", 1)]])
-    found = count_published("m", before, made, np.array([0, 1, 2, -1]), np.array([0, 0, 1]))
+    claim = KclPrivacy(k=2, c=1, l=1)
+    result = MethodResult(data=made, claim=claim, source=np.array([0, 1, 2, -1]))
+    found = count_published("m", before, result, np.array([0, 0, 1]))
     assert (found.rows, found.trips, found.people) == (2, 1, 1)
+
+
+def test_of_numbers_what_they_count_is_left() -> None:
+    before = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)], [("b", 1)]], owner=[0, 0, 1])
+    table = CountTables.from_rows([("a", "", 1, 2)])
+    counted = np.array([True, False, True, False])
+    made = MethodResult(data=table, claim=Threshold(k=2), source=np.array([-1]), counted=counted)
+    found = count_published("counts", before, made, np.array([0, 1, 2]))
+    assert (found.rows, found.row_word, found.trips, found.people) == (2, "visits", 2, 1)
 
 
 def test_what_was_invented_is_nothing_that_is_left() -> None:

@@ -59,6 +59,16 @@ def test_the_attack_that_exposes_most_people_is_named_with_how_many_and_who_is_w
     assert [one["attack"] for one in head.to_json()["exposed"]] == ["many", "few"]
 
 
+def test_of_an_attack_that_the_promise_speaks_of_it_is_said_what_the_attacker_knows() -> None:
+    """Without that, "known_visits finds people for certain" would stand beside "known_visits: at most 1/10"."""
+    attacks = [attack("known_visits", 0.0, 0.1), attack("known_visits", 0.01)]
+    head = make_head(holds=True, published=attacks, remaining=left(100), promised={"known_visits"})
+    assert head.reasons[0].startswith("the attack known_visits (an attacker who knows something) can find the person")
+    assert head.to_json()["risk"]["sentence"].startswith("known_visits (an attacker who knows something): find")
+    low = make_head(holds=True, published=attacks[:1], remaining=left(100), promised={"known_visits"})
+    assert low.to_json()["risk"]["sentence"].startswith("known_visits: find")
+
+
 def test_loss_is_said_before_risk() -> None:
     head = make_head(holds=True, published=[attack("many", 0.6)], remaining=left(10))
     assert head.reasons[0] == "only 10 % of the visits are left: kcl took 90 %"

@@ -150,7 +150,7 @@ def try_setting(
     except WayveilError as error:
         return Trial(setting=setting, rows=rows, why=str(error))
     assert ready.origin is not None
-    last = count_published(method.name, ready.data, result.data, result.source, ready.origin)
+    last = count_published(method.name, ready.data, result, ready.origin)
     return Trial(
         setting=setting,
         rows=rows,

@@ -21,6 +21,7 @@ from wayveil.attacks.routes.route_inference import InferenceRoutes
 from wayveil.attacks.routes.seen_on_roads import SeenOnRoads
 from wayveil.attacks.stops.known_places import KnownPlaces
 from wayveil.attacks.stops.place_posterior import PlacePosterior
+from wayveil.attacks.tables.small_cells import SmallCells
 from wayveil.attacks.visits.absence import Absence
 from wayveil.attacks.visits.first_last import FirstLast
 from wayveil.attacks.visits.first_last_visits import FirstLastVisits
@@ -51,6 +52,7 @@ __all__ = [
     "PlacePosterior",
     "SeenInBoxes",
     "SeenOnRoads",
+    "SmallCells",
     "TopPlaces",
     "Uniqueness",
     "UniquenessOfPoints",
@@ -85,5 +87,6 @@ ATTACKS: dict[str, type] = {
         SeenInBoxes,
         NoisySightings,
         Absence,
+        SmallCells,
     )
 }

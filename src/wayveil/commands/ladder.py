@@ -131,7 +131,7 @@ def try_recipe(recipe: Any, loaded: Loaded) -> dict[str, float]:
     except InputError:
         return {}
     assert ready.origin is not None
-    last = count_published(recipe.method.name, ready.data, result.data, result.source, ready.origin)
+    last = count_published(recipe.method.name, ready.data, result, ready.origin)
     read = ready.stages[1:]  # what reading left out is lost with every setting
     return Remaining(stages=(*read, last)).shares
 

@@ -162,8 +162,11 @@ def scatter_span(spans: Spans, number: int, *, pieces: int, secret: int, folder:
     lazy = pl.scan_parquet(span.file, glob=False, hive_partitioning=False).slice(span.at, span.rows)
     schema = lazy.collect_schema()
     columns = [stored_column(schema, stored).alias(name) for stored, name in spans.columns]
+    # Every row keeps its number in the whole table: messages name it, and pieces are put back into its order.
     frame = lazy.select(*columns, pl.col(ROW_NUMBER) if spans.numbered else number_of_row).collect()
     piece = _piece_of_row(spans, frame, pieces, secret)
+    # With many pieces a span would write thousands of tiny files. Two rounds by the square root instead: spans to
+    # groups, groups to pieces.
     groups = groups_of(pieces)
     if groups:
         _scatter(spans, frame, piece // len(groups[0]), range(len(groups)), folder / "groups", number)
@@ -198,6 +201,7 @@ def gather_piece(spans: Spans, piece: int, folder: Path) -> Path:
 def _piece_of_row(spans: Spans, frame: pl.DataFrame, pieces: int, secret: int) -> pl.Series:
     who = _people(spans, frame[spans.key])
     if spans.similar_ids == "same":
+        # Ids that are declared to be the same person must fall into one piece, so they are hashed by their common key.
         different = who.drop_nulls().unique()
         who = who.replace(different, similar_keys(different))
     return (who.hash(secret) % pieces).cast(pl.Int64)
@@ -253,6 +257,9 @@ def _as_parquet(table: Table, path: Path, names: dict[int, str], rows: int, fold
     make_folders(folder)
     with path.open("rb") as stream:
         header = stream.readline()
+        # Before each round `rest` is the beginning of a record that was cut, and `begin` the number of records so far.
+        # A round reads about as much text as `rows` records took in the last one, cuts it behind the last whole record,
+        # and writes these. A record longer than what was read doubles the size; it ends with the file.
         while text := rest + stream.read(size):
             ended = len(text) < len(rest) + size
             end = len(text) if ended else _end_of_records(text)
@@ -296,6 +303,8 @@ def _end_of_records(text: bytes) -> int:
     if b'"' not in text:
         return text.rfind(b"\n") + 1
     signs = np.frombuffer(text, np.uint8)
+    # An even number of quotation marks before a line end means that it ends a record; the text begins with a record, so
+    # counting starts outside.
     outside = np.cumsum(signs == ord('"'), dtype=np.uint32) % 2 == 0
     ends = np.flatnonzero(outside & (signs == ord("\n")))
     return int(ends[-1]) + 1 if len(ends) else 0

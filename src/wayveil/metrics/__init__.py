@@ -21,6 +21,7 @@ from wayveil.metrics.roads.roads_not_driven import RoadsNotDriven
 from wayveil.metrics.roads.traffic import Traffic
 from wayveil.metrics.stops.generalization_cost import GeneralizationCost
 from wayveil.metrics.stops.taxonomy_levels import TaxonomyLevels
+from wayveil.metrics.tables.count_error import CountError
 from wayveil.metrics.trip_lengths import RouteLength, TripDuration, TripLength, TripVisits
 from wayveil.metrics.visits.instance_loss import InstanceLoss
 from wayveil.metrics.visits.visit_support import VisitSupport
@@ -31,6 +32,7 @@ __all__ = [
     "CellHours",
     "CellLoss",
     "ClusteringAgreement",
+    "CountError",
     "Deviation",
     "Distortion",
     "Flows",
@@ -96,5 +98,6 @@ METRICS: dict[str, type] = {
         NextStop,
         RoadsNotDriven,
         SharedDestinations,
+        CountError,
     )
 }

@@ -184,6 +184,8 @@ def cell_side(cell: float | str, original: Points) -> float:
     """
     if not isinstance(cell, str):
         return cell
+    # By the usual span and not the bounding box, or one wrong position at the other end of the world would make a city
+    # one cell.
     side = usual_side(original) / _AUTO_CELLS
     return round_up(side) if side > 0 else 1.0
 

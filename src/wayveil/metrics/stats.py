@@ -77,6 +77,7 @@ def distribution(
         return ()
     largest = max(float(_different(values).max()) for values in nonempty)
     usual = max(_usual(values) for values in nonempty)
+    # The largest unit of which the usual value has at least two: 1500 m are km, 900 m are not.
     size, unit = next((u for u in reversed(units) if u[0] * 2 <= (usual or largest)), units[0])
     step = round_up((usual or largest) / size / _CLASSES)
     last = max(1, math.floor((usual or largest) / size / step) + 1)
@@ -137,6 +138,8 @@ def tally_of_sizes(values: Array) -> Tally:
     [0.0, 0.05, 1000.0, 1230.0]
     """
     is_positive = np.isfinite(values) & (values > 0)
+    # Value = digits x 10^(power - 2), with three digits: two small numbers that blocks can count and add, where all
+    # different lengths of a million trips could not.
     power = np.maximum(np.floor(np.log10(np.where(is_positive, values, 1.0))), -_FAR).astype(np.int64)
     shifted = np.where(is_positive, values, 0.0) / 10.0 ** (power - _DIGITS + 1)
     digits = np.floor(shifted + _BORDER * 10 ** (_DIGITS - 1)).astype(np.int64)

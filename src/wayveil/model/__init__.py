@@ -13,9 +13,11 @@ from wayveil.model.claims import (
     Protection,
     StrictK,
     SubsequenceK,
+    Threshold,
 )
 from wayveil.model.data.boxes import Boxes
 from wayveil.model.data.coded import Coded, Owners
+from wayveil.model.data.count_tables import CountTables
 from wayveil.model.data.frame import Extent, Frame
 from wayveil.model.data.kinds import KINDS, InputKind, Kind
 from wayveil.model.data.points import Points
@@ -68,6 +70,7 @@ __all__ = [
     "Chart",
     "Claim",
     "Coded",
+    "CountTables",
     "Data",
     "Engine",
     "Extent",
@@ -103,6 +106,7 @@ __all__ = [
     "StrictK",
     "SubsequenceK",
     "Taxonomy",
+    "Threshold",
     "TimeFormat",
     "Trajectories",
     "Trips",

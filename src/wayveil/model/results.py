@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from wayveil.model.claims import Guarantee
 from wayveil.model.data.boxes import Boxes
-from wayveil.model.data.ragged import IntArray
+from wayveil.model.data.ragged import BoolArray, IntArray
 from wayveil.model.data.trajectories import Trajectories
 from wayveil.model.numbers import Number, Numbers, Unit, amount, flatten
 
@@ -30,7 +30,7 @@ class MethodResult:
     points, as the proof of the claim.  Where a method cuts trajectories into parts or adds dummies, `source` says which
     input trajectory each one is of, -1 for a dummy, and `data` has one trajectory per entry instead.  Where it hides
     people in groups that `data` do not show, `groups` has the group of each trajectory of `data`, negative for none; it
-    stays private.
+    stays private.  Where `data` are numbers about many people, `counted` says which rows of the input are in them.
     """
 
     data: Data
@@ -39,6 +39,7 @@ class MethodResult:
     boxes: Boxes | None = None
     source: IntArray | None = None
     groups: IntArray | None = None
+    counted: BoolArray | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -98,7 +98,7 @@ def _count_remaining(job: Job, blocks: Blocks) -> Remaining:
         return Remaining(remedies=remedies)
     data = job.store.load("data/0")
     result: MethodResult = job.store.load("made/0")
-    last = count_published(method.name, data, result.data, result.source, blocks.origin)
+    last = count_published(method.name, data, result, blocks.origin)
     sizes = describe_sizes(data, result.data, job.recipe.prepare, result.source)
     return Remaining(stages=(*blocks.stages, last), remedies=remedies, sizes=sizes)
 

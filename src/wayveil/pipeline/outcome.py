@@ -54,6 +54,7 @@ class Outcome:
             missing=self.missing_attacks,
             counted="people" if self.verdict.counted == "owners" else "trajectories",
             not_stopped=self.verdict.claim.not_covered,
+            promised={protection.attack for protection in self.verdict.claim.protects},
         )
 
     @property

@@ -58,6 +58,8 @@ def settle(
         return _of_published_days(data, result) if one_slice else (data, result)
     if not data.coordinates or not (data.frame.degrees or method.keeps_points):
         return data, run(data)
+    # Why all this: the projection and the decimals of published coordinates must not tell of people who are not
+    # published. A far outlier who is left out would otherwise show in the frame of everybody else.
     everybody = np.ones(len(data), np.bool_)
     data = _with_decimals(method, data, everybody)
     now = data, run(data)
@@ -132,6 +134,8 @@ def _recorded(frame: Frame, x: FloatArray, y: FloatArray) -> tuple[FloatArray, F
     """Return degrees as they were in the file: exactly up to nine decimals, and more of them but for rounding."""
     extents = []
     for degrees in frame.to_file(x, y):
+        # Degrees became metres when they were read; going back must give the digits of the file, not those of the
+        # arithmetic.
         near = np.rint(degrees * 1e9) / 1e9
         extents.append(np.where(np.abs(near - degrees) < _ROUNDING_DEG, near, degrees))
     return extents[0], extents[1]

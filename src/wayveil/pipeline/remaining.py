@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.model import Data
-from wayveil.model.data.ragged import IntArray
+from wayveil.model import Data, MethodResult
+from wayveil.model.data.ragged import IntArray, trajectory_of_row
 
 __all__ = ["Remaining", "Stage", "count_published", "count_stage", "name_remedies", "stages_of_balance"]
 
@@ -125,13 +125,22 @@ def count_stage(name: str, data: Data, origin: IntArray) -> Stage:
     )
 
 
-def count_published(name: str, before: Data, published: Data, source: IntArray | None, origin: IntArray) -> Stage:
+def count_published(name: str, before: Data, made: MethodResult, origin: IntArray) -> Stage:
     """Return what a method left: of which trips and people of the input something is published.
 
-    `source` says which trajectory of `before` each published one is of, negative for one that is invented; by default
-    it is the one at the same position.
+    Where numbers are published, it is what these count.
     """
-    of = np.arange(len(published)) if source is None else source
+    published = made.data
+    if made.counted is not None:
+        trajectory = np.unique(trajectory_of_row(before.offsets)[made.counted])
+        return Stage(
+            name=name,
+            rows=int(made.counted.sum()),
+            row_word=before.row_word,
+            trips=len(np.unique(origin[trajectory])),
+            people=len(np.unique(before.owner[trajectory])),
+        )
+    of = np.arange(len(published)) if made.source is None else made.source
     real = published.nonempty & (of >= 0)
     return Stage(
         name=name,

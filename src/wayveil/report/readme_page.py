@@ -32,6 +32,7 @@ _KINDS = {
     "regions": "boxes: between which times somebody was in which rectangle, without names",
     "boxes": "boxes: between which times somebody was in which rectangle, without names",
     "routes": "routes: along which roads trips went, without names",
+    "counts": "counts: how many people or visits there were, by zone and time or from zone to zone",
     "stops": "stops: which kinds of places were visited one after the other, without names",
 }
 

@@ -12,6 +12,7 @@ from wayveil.verifiers.kcl.kcl_verifier import check_kcl
 from wayveil.verifiers.kdelta.kdelta_verifier import PLACED_BY_CHANCE, check_kdelta
 from wayveil.verifiers.strict_k.strict_k_verifier import check_strict_k
 from wayveil.verifiers.subsequence_k.subsequence_k_verifier import check_subsequence_k
+from wayveil.verifiers.threshold.threshold_verifier import check_threshold
 
 __all__ = [
     "NEED_TRUTH",
@@ -28,6 +29,7 @@ __all__ = [
     "check_kdelta",
     "check_strict_k",
     "check_subsequence_k",
+    "check_threshold",
     "class_keys",
     "cut_share",
     "find_break_by_definition",
@@ -49,5 +51,6 @@ VERIFIERS: dict[str, Verifier] = {
     "StrictK": check_strict_k,
     "SubsequenceK": check_subsequence_k,
     "CSafety": check_csafety,
+    "Threshold": check_threshold,
 }
 """The verifier of each guarantee, by the name of the guarantee."""

@@ -193,11 +193,14 @@ def join_verdicts(verdicts: Sequence[Verdict], *, met: Collection[Need] = ()) ->
         raise UsageError("The parts were judged by different claims, so they have no verdict in common.")
     if len(verdicts) == 1:
         return first
+    # Three questions, in this order: did a part fail; if not, does the claim of the parts carry over to their union;
+    # and which numbers of the parts are still true of the union.
     failed = next((i for i, verdict in enumerate(verdicts) if not verdict.holds), None)
     need = union_condition(first.claim)
     measures_need = _measures_need(first.claim)
     witness = None
     counted = {verdict.counted for verdict in verdicts}
+    # Nobody can be in two parts where every trajectory is somebody of its own.
     if counted == {"trajectories"}:  # each trajectory counts as a person, and is in one part
         alone = ("people apart", "one each")
         need, measures_need = ("nothing" if one in alone else one for one in (need, measures_need))
@@ -249,6 +252,7 @@ def apart(codes: Iterable[IntArray]) -> bool:
     >>> apart([np.array([1, 1, 2]), np.array([3])]), apart([np.array([1, 2]), np.array([2])])
     (True, False)
     """
+    # Repeats inside a part are allowed; the same code in two parts is not.
     distinct = [np.unique(one) for one in codes]
     everything = np.concatenate(distinct) if distinct else np.empty(0, np.int64)
     return len(np.unique(everything)) == len(everything)
@@ -318,6 +322,8 @@ def _measured(verdicts: Sequence[Verdict], *, holds: bool, sure: bool) -> dict[s
     )
     joined: dict[str, Value] = {}
     for key, rule in _RULES.get(verdicts[0].claim.name, {}).items():
+        # A number is left out rather than guessed: a share that is small in every part may be large in the union if
+        # people are in several.
         if rule not in certain_rules or not all(key in verdict.measured for verdict in verdicts):
             continue
         values = [verdict.measured[key] for verdict in verdicts]
@@ -336,6 +342,7 @@ def _measured(verdicts: Sequence[Verdict], *, holds: bool, sure: bool) -> dict[s
 
 def _join(rule: _Rule, values: Sequence[Any]) -> Value:
     """Join numbers, or fractions as text, by a rule; ValueError if they are none."""
+    # Fractions travel as text, so that 1/3 stays 1/3; the largest is found exactly.
     ratio = rule.startswith("ratio")
     number_type: Any = str if ratio else int | float
     if not all(isinstance(value, number_type) and value == value for value in values):

@@ -15,9 +15,11 @@ from wayveil.verifiers.kcl.definition import find_break_of_kcl
 from wayveil.verifiers.kdelta.definition import find_break_of_kdelta
 from wayveil.verifiers.strict_k.definition import find_break_of_strict_k
 from wayveil.verifiers.subsequence_k.definition import find_break_of_subsequence_k
+from wayveil.verifiers.threshold.definition import find_break_of_threshold
 
 __all__ = [
     "DEFINITIONS",
+    "MOST_NUMBERS",
     "MOST_ROWS_OF_ONE",
     "MOST_TRAJECTORIES",
     "MOST_TRIPS_OF_ONE",
@@ -34,6 +36,7 @@ DEFINITIONS: dict[str, Any] = {
     "StrictK": find_break_of_strict_k,
     "SubsequenceK": find_break_of_subsequence_k,
     "CSafety": find_break_of_csafety,
+    "Threshold": find_break_of_threshold,
 }
 """The definition of each guarantee, by its name: from published data and the claim to how it is broken, "" if not."""
 
@@ -43,6 +46,7 @@ NEED_TRUTH = frozenset({"AttackGraph"})
 MOST_TRAJECTORIES = 300
 MOST_ROWS_OF_ONE = 12
 MOST_TRIPS_OF_ONE = 16
+MOST_NUMBERS = 300
 """Definitions try every subset and every pair: beyond this they would not end."""
 
 
@@ -60,7 +64,12 @@ def find_break_by_definition(published: Any, claim: Any, *, original: Any = None
     longest = _count_longest(published)
     if claim.name == "CSafety" and original is not None:
         longest = max(longest, _count_longest(original))  # every subset of the true stops is tried
-    if len(published) > MOST_TRAJECTORIES or longest > MOST_ROWS_OF_ONE:
+    if not published.individual and longest > MOST_NUMBERS:
+        raise UsageError(
+            f"The definition tries every table, so it judges at most {MOST_NUMBERS} numbers; these are {longest:,}. "
+            "Verify without --by-definition."
+        )
+    if published.individual and (len(published) > MOST_TRAJECTORIES or longest > MOST_ROWS_OF_ONE):
         raise UsageError(
             f"The definition tries every combination, so it judges at most {MOST_TRAJECTORIES} trajectories of at most "
             f"{MOST_ROWS_OF_ONE} rows; these are {len(published):,} of up to {longest:,}. Verify without "

@@ -174,6 +174,7 @@ class Errands(Workload):
         """Return the trips as stops at leaves; owners are given, times are epoch seconds."""
         shape = self._shape
         taxonomy = taxonomy_of(self._kinds, shape.leaves)
+        # The order of draws is part of the result: the same seed must give the same data in every version.
         city = _City(taxonomy, self.zipf, rng)
         owner, n_trips = _owners(shape.trajectories, self._n_people, rng)
         people = _People(city, self._n_people, self.sensitive_workers, rng)
@@ -259,6 +260,8 @@ class _City:
         anywhere = (area < 0) | (low == high)
         low = np.where(anywhere, 0, low)
         high = np.where(anywhere, len(places), high)
+        # Popularities are summed over places sorted by area, so that drawing inside one area is drawing inside a range
+        # of the sums.
         at = edges[low] + rng.random(area.shape) * (edges[high] - edges[low])
         return places[np.clip(np.searchsorted(edges, at, side="right") - 1, low, high - 1)]
 

@@ -809,3 +809,20 @@ def test_reason_names_nothing_and_witness_names_nobody():
         assert not verdict.holds
         assert "900" not in str(verdict.witness) + verdict.reason
         assert not any(name in verdict.reason.split() for name in TREE.nodes if name != "A")
+
+
+def test_a_leaf_that_was_added_for_nobody_who_is_published_may_be_left_out():
+    """It would tell where somebody stopped who is not published; a leaf of the others must be there."""
+    grown = Taxonomy.from_parents([*PARENTS, ("Clinic (unspecified)", "Clinic")], sensitive=LABELS)
+    marked = replace(grown, added={"Clinic (unspecified)"})
+    published = Stops.from_records([["Park"], ["Park"], []], taxonomy=TREE)
+    claim = CSafety(c=1, m=2)
+
+    def judged(tree, last):
+        original = Stops.from_records([["Park"], ["Park", *last], ["Clinic (unspecified)"]], taxonomy=tree)
+        return check_csafety(published, claim, original=original)
+
+    assert judged(marked, []).holds
+    for refused in (judged(grown, []), judged(marked, ["Clinic (unspecified)"])):
+        assert not refused.holds
+        assert "taxonomies of the original and of the publication differ" in refused.reason

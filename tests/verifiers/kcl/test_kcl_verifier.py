@@ -411,6 +411,17 @@ def test_several_trips_per_owner_are_judged_by_the_definition(data, claim, l):
             assert Fraction(verdict.measured[f"max_{kind}_exact"]) == max(shares)
 
 
+def test_who_knows_less_exactly_may_infer_more_and_is_listed():
+    """Two of the three who were at `a` have HIV, at one time or the other; of those at either time, one of two."""
+    data = Visits.from_records(
+        [[("a", 1)], [("a", 1), ("a", 2)], [("a", 2)]], attributes={"ill": ["HIV", "none", "HIV"]}
+    )
+    claim = KclPrivacy(k=2, c="1/2", l=1, sensitive={"ill": ["HIV"]})
+    assert check_kcl(data, claim).holds
+    assert any("the place without the time" in sentence for sentence in claim.not_covered)
+    assert any("an end less exactly" in sentence for sentence in replace(claim, about="ends").not_covered)
+
+
 def test_a_person_who_has_the_value_elsewhere_only_does_not_count():
     data = Visits.from_records(
         [[("a", 1)], [("a", 1)], [("b", 1)], [("b", 1)]], attributes={"ill": ["well", "well", "HIV", "well"]},

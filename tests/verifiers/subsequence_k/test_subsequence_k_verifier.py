@@ -372,6 +372,14 @@ def test_a_witness_that_cannot_be_shortened_in_time_is_a_witness(monkeypatch):
     assert verdict.witness["support"] == 1
 
 
+def test_who_knows_less_exactly_may_find_more_of_one_person_and_is_listed():
+    """Of AB, or of BC, one person owns half of the trajectories; of those with either, three of five."""
+    data = of(["BC"], ["AB", "BC"], ["AB", "BC"], ["AB"], ["BC"], owner=[0, 1, 2, 0, 0])
+    claim = SubsequenceK(k=2)
+    assert check_subsequence_k(data, claim).holds
+    assert any("such as one of two" in sentence for sentence in claim.not_covered)
+
+
 def test_reason_and_witness_name_nobody():
     verdict = check_subsequence_k(of(*RECORDS, owner=[9001, 9002, 9002, 9003]), SubsequenceK(k=3))
     assert "900" not in str(verdict.witness) + verdict.reason

@@ -171,6 +171,8 @@ def attack_sets(
         return fitting_sets(index, known, victim, engine)
 
     if attack.choice == "worst":
+        # The worst set of a person is the one that fits the fewest owners: a branch and bound search over all sets,
+        # from the rarest item on, shared by everybody who has the same items.
         best, cut = fewest_owners(index, victims.offsets, rows.person, len(victims), m, exactly=exactly, engine=engine)
         return worst_sets(best, cut, victims, m, match, rng, exactly=exactly)
     return random_sets(victims, m, attack.draws, match, rng)
@@ -206,6 +208,8 @@ def worst_sets(
     Somebody with several records may own a larger share of the records that fit than one of the people: for them, sets
     are tried, all of them or about `MOST_TRIED`.
     """
+    # The search minimises people. Who has several records can be easier to find among records than among people, and
+    # that is no minimum over people: so for these, sets are tried one by one.
     risk = worst_risk(np.where(best == NOBODY, 0, best))
     several = (np.diff(victims.first) > 1) & (victims.owner >= 0)
     if not several.any():

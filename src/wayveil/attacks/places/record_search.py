@@ -78,6 +78,8 @@ def fewest_owners(
     """
     record = trajectory_of_row(offsets)
     size = np.minimum(np.diff(offsets), m) if exactly else np.zeros(len(person), np.int64)
+    # An item that nobody published fits nobody, and sets with it are no answer; one that costs more than m can be in no
+    # set.
     is_possible = (index.support[index.item] > 0) & (index.places.items.cost[index.item] <= m)
     record = record[is_possible]
     item = index.item[is_possible]
@@ -148,6 +150,9 @@ def _search(
         return deepest, left
 
     start = 0
+    # Rarest roots first, in rounds: what the first round finds is a bound for the next, which then gives up most
+    # branches at once. Inside a round tasks do not share their bounds, so that the result does not depend on how many
+    # run at a time.
     for share in _ROUNDS:
         stop = int(np.ceil(share * len(roots)))
         parts = [part for i in range(_TASKS) if len(part := roots[start:stop][i::_TASKS])]

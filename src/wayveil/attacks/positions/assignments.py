@@ -80,27 +80,33 @@ def assign(i: Array, o: Array, n: int, *, samples: int, rng: np.random.Generator
     >>> assign(i, o, 3, samples=10, rng=np.random.default_rng(1)).chance.round(3).tolist()
     [0.667, 0.333, 0.333, 0.333, 0.333, 0.333, 0.667]
     """
+    # One perfect matching is enough to know all edges that any has: relative to it, an edge is in another matching
+    # exactly if its ends are in one strongly connected component (an alternating cycle).
     holder, judged = _matching(i, o, n)
     good = judged[i]
     arcs = sparse.csr_array((np.ones(good.sum(), np.int8), (i[good], holder[o[good]])), shape=(n, n))
     label = csgraph.connected_components(arcs, connection="strong")[1] if n else np.zeros(0, np.int64)
-    others = ~good
-    others[good] = label[i[good]] == label[holder[o[good]]]
+    is_used = ~good
+    is_used[good] = label[i[good]] == label[holder[o[good]]]
     # Assignments of one component say nothing about another: each has its own, with people numbered from 0.
     size = np.bincount(label[judged], minlength=n)
     order = np.argsort(label, kind="stable")
     local = np.empty(n, np.int64)
     local[order] = np.arange(n) - np.searchsorted(label[order], label[order])
-    edge = np.flatnonzero(others & good)
+    edge = np.flatnonzero(is_used & good)
     edge = edge[np.argsort(label[i[edge]], kind="stable")]
     of = label[i[edge]]
     a = local[i[edge]]
     b = local[holder[o[edge]]]
     starts = np.append(0, np.cumsum(np.bincount(of, minlength=n)))
+    # Where everybody fits everybody, all matchings are alike, and each edge is in 1 / size of them.
     full = np.diff(starts) == size * size
     chance = np.zeros(len(i))
-    chance[others & ~good] = Assignments.even(i, n).chance[others & ~good]
+    chance[is_used & ~good] = Assignments.even(i, n).chance[is_used & ~good]
     chance[edge] = 1 / size[of]
+    # Components of one and two people are full or trivial; small ones are counted by dynamic programming, those of one
+    # size together. Larger ones are counted if they are narrow (few people fit each trajectory), within a budget of
+    # steps, and sampled otherwise.
     for people in range(3, LARGEST_EXACT + 1):
         mine = (size[of] == people) & ~full[of]
         components, which = np.unique(of[mine], return_inverse=True)
@@ -124,7 +130,7 @@ def assign(i: Array, o: Array, n: int, *, samples: int, rng: np.random.Generator
         chains = np.repeat(chance[None].astype(np.float32), CHAINS, axis=0)
         chains[:, edge[mine]] = walked
     return Assignments(
-        kept=others,
+        kept=is_used,
         chance=chance,
         judged=judged,
         exact=int((size > 0).sum()) - len(large),
@@ -213,6 +219,7 @@ def _walk_one(i: Array, o: Array, edges: _Edges, size: int, samples: int, rng: n
     edge_of = np.empty(size, np.int64)  # per trajectory the edge that holds it
     edge_of[start] = edges.at(np.arange(size) * size + start)
     chain = _Chain(i.tolist(), o.tolist(), degree.tolist(), Random(int(rng.integers(2**63))))
+    # The beginning of the chain still depends on where it began, and is thrown away.
     unused = 10 + samples // 4
     weight = np.zeros(len(i))
     for sample in range(unused + samples):
@@ -222,6 +229,8 @@ def _walk_one(i: Array, o: Array, edges: _Edges, size: int, samples: int, rng: n
         if sample >= unused:
             mine = np.empty(size, np.int64)
             mine[i[edge_of]] = np.arange(size)
+            # Rao-Blackwell: instead of noting the edges of the sample, the chance that one more exchange leads to each
+            # edge is added. It has the same mean and less noise.
             possible = edges.has(i[edge_of[o]] * size + mine[i])
             weight += possible / degree[i]
             weight[edge_of] += 1 - np.bincount(i, possible, size)[i[edge_of]] / degree[i[edge_of]]
@@ -241,6 +250,8 @@ def _exchange(
     lot = rng.permutation(size)
     wish = first + (rng.random(size) * degree).astype(np.int64)
     holder = i[edge_of[o[wish]]]
+    # Everybody asks at once, and two exchanges must not share a person: of those who meet, the highest lot wins. Lots
+    # do not depend on the state, which keeps every exchange as likely as its reverse.
     highest = lot.copy()
     np.maximum.at(highest, holder, lot)
     goes = np.flatnonzero((highest[person] == lot) & (highest[holder] == lot))

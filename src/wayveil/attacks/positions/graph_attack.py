@@ -150,11 +150,14 @@ class GraphAttack(OnPositions):
         # A guess is right or wrong: somebody with many trips is not found because one guess of many was lucky.
         _, who = np.unique(person[chosen], return_inverse=True)
         nearest = (np.bincount(who, nearest) / np.maximum(np.bincount(who), 1))[who] if len(who) else nearest
-        n_edges = assignments.kept
+        is_possible = assignments.kept
         # Trajectories that fit the very same people cannot be told apart by any matching: they share their probability
         # evenly, whatever the chains say. That takes luck out of the numbers.
-        look = _Look.of(i[n_edges], o[n_edges], person)
-        chances = [assignments.chance[n_edges], *([] if assignments.chains is None else assignments.chains[:, n_edges])]
+        look = _Look.of(i[is_possible], o[is_possible], person)
+        chances = [
+            assignments.chance[is_possible],
+            *([] if assignments.chains is None else assignments.chains[:, is_possible]),
+        ]
         risks = []
         for chance in chances:
             risk = look.risk(chance, nodes, assignments.sure)

@@ -97,6 +97,7 @@ def detect_dialect(start: bytes, *, whole: bool, shown: str = "the file") -> Dia
     encoding = detect_encoding(start, whole=whole)
     text = start.decode(encoding, errors="ignore").lstrip("\ufeff")
     lines = text.splitlines()
+    # The last line of a sample is cut somewhere; its number of fields would mislead.
     if not whole and len(lines) > 1:
         lines = lines[:-1]
     if not any(line.strip() for line in lines):
@@ -104,6 +105,8 @@ def detect_dialect(start: bytes, *, whole: bool, shown: str = "the file") -> Dia
     announced = re.fullmatch(r"\s*sep=(.)\s*", lines[0], re.IGNORECASE)
     above = 1 if announced else 0
     comment = _find_comment(lines[above:])
+    # Some publishers write "# id,lon,lat": one line that begins like a comment and has as many fields as the rows is a
+    # header.
     if comment and _is_marked_header(lines[above:], comment):
         comment = ""
     separators = [announced.group(1)] if announced else list(SEPARATORS)

@@ -65,6 +65,8 @@ def find_layout(view: TableView, times: dict[str, TimeGuess]) -> Layout:
     if facts:
         layout = "visits" if "location" in facts else "points"
         return (layout if one else "unknown"), facts, one
+    # In the order of how much a table must say: a trip needs two ends with two times, a visit a place that comes again,
+    # a position two coordinates. What says more is taken first.
     trip = _find_trip(view, times)
     if trip is not None:
         return trip
@@ -87,6 +89,7 @@ def find_layout(view: TableView, times: dict[str, TimeGuess]) -> Layout:
         return "points", {"geometry": geometry[0]}, one
     if view.headless and pair:
         spots = _places_of(view, pair, one[0])
+    # Both a place and coordinates: check-ins have few positions per place, vehicles near a stop have many.
     if spots and (pair is None or _is_check_in(view, spots[0], pair)):
         return "visits", {"location": _best_name(view, spots)}, one
     if pair:
@@ -167,6 +170,7 @@ def _right_way(view: TableView, lon: str, lat: str) -> tuple[str, str]:
     written = {*view.forms.get(lon, ()), *view.forms.get(lat, ())} - {DEGREES}
     if written:
         return lon, lat
+    # Names are believed unless the numbers make them impossible: a latitude beyond 90 is a longitude.
     orders = pair_orders(view.numbers(lon), view.numbers(lat))
     if list(orders) != ["latlon"]:
         return lon, lat

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -89,7 +90,7 @@ def grown(taxonomy: Taxonomy, leaves: Sequence[tuple[str, int]]) -> Taxonomy:
     nodes = (*taxonomy.nodes, *(name for name, _ in leaves))
     parent = np.append(taxonomy.parent, np.array([above for _, above in leaves], np.int64))
     sensitive: BoolArray = np.append(taxonomy.sensitive, np.zeros(len(leaves), np.bool_))
-    return in_tree_order(Taxonomy(nodes=nodes, parent=parent, sensitive=sensitive))
+    return in_tree_order(Taxonomy(nodes=nodes, parent=parent, sensitive=sensitive, added=taxonomy.added))
 
 
 def with_own_leaves(taxonomy: Taxonomy, inner_nodes: Sequence[str]) -> Taxonomy:
@@ -119,7 +120,8 @@ def with_own_leaves(taxonomy: Taxonomy, inner_nodes: Sequence[str]) -> Taxonomy:
                 f"The taxonomy has a node {own!r} that is no leaf directly below {name!r}; rename it, because stops "
                 "of which only the kind is known need this name."
             )
-    return grown(taxonomy, added) if added else taxonomy
+    names = taxonomy.added | {name for name, _ in added}
+    return grown(replace(taxonomy, added=names), added) if added else taxonomy
 
 
 def _reordered(taxonomy: Taxonomy, order: IntArray) -> Taxonomy:
@@ -130,4 +132,5 @@ def _reordered(taxonomy: Taxonomy, order: IntArray) -> Taxonomy:
         nodes=tuple(taxonomy.nodes[node] for node in order.tolist()),
         parent=np.where(above < 0, -1, rank[above]),
         sensitive=taxonomy.sensitive[order],
+        added=taxonomy.added,
     )

@@ -32,6 +32,7 @@ from wayveil.io.tabular.table import Rows
 from wayveil.io.tabular.timestamps import time_column
 from wayveil.model import (
     Boxes,
+    CountTables,
     Extent,
     Frame,
     Points,
@@ -45,6 +46,7 @@ from wayveil.model import (
     Visits,
     kinds,
 )
+from wayveil.model.data.count_tables import EVERYWHERE
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
 from wayveil.model.data.trips import TripEnds
 
@@ -77,6 +79,10 @@ class Layout(ABC):
 
     degree_names: ClassVar[Mapping[str, str]] = {}
     """What these columns are called in tables if the coordinates are degrees, so that nobody takes them for metres."""
+
+    identified: ClassVar[bool] = True
+    """Whether the first column has a random id for each trajectory; without it the file is one table, in the order of
+    its own columns."""
 
     @abstractmethod
     def where(self, data: Any, path: str | Path, *, public: bool) -> dict[str, pl.Series]:
@@ -407,9 +413,81 @@ class TripsLayout(Layout):
         return {name: getattr(trips, name) for name in ("offsets", "location", "t", "locations")}
 
 
+class CountsLayout(Layout):
+    """Counts: a number for each time, zone and other zone; what was added up in a total is empty."""
+
+    data = CountTables
+    columns: ClassVar[Mapping[str, Word]] = {"t": "time", "zone": "text", "to_zone": "text", "count": "integer"}
+    identified = False
+
+    def shown_times(self, data: CountTables) -> IntArray:
+        """Return the times of rows that have one."""
+        return data.t[data.timed]
+
+    def where(self, data: CountTables, path: str | Path, *, public: bool) -> dict[str, pl.Series]:
+        """Return times, zones and counts."""
+        names = pl.Series([name or None for name in data.zones], dtype=pl.String)
+        return {
+            "t": time_column(data.t, data.time_format).set(pl.Series(~data.timed), None),
+            "zone": names.gather(data.zone),
+            "to_zone": names.gather(data.to_zone),
+            "count": pl.Series(data.count, dtype=pl.Int64),
+        }
+
+    def read(self, rows: Rows, again: BoolArray, beside: Beside) -> dict[str, Any]:
+        """Return rows, which must be different and in order: nothing can hide in another one."""
+        t, timed = read_times_or_none(rows, self.position("t"), beside.time_format)
+        texts = [
+            rows.frame[str(self.position(name))].cast(pl.String).fill_null(EVERYWHERE) for name in ("zone", "to_zone")
+        ]
+        codes, zones = by_name(pl.concat(texts))
+        zone, to_zone = np.split(codes, 2)
+        values = rows.frame[str(self.position("count"))]
+        counts = values.cast(pl.Int64, strict=False) if values.dtype == pl.String else values
+        refuse(rows, counts.is_null() | (counts < 0).fill_null(True), "count is not a whole number from 0 on")
+        key = (timed.astype(np.int64), t, zone, to_zone)
+        follows = np.ones(len(rows), np.bool_)
+        follows[1:] = _is_ascending(key)
+        refuse(rows, ~follows, "the rows are not in order, or one stands twice")
+        return {
+            "zone": zone,
+            "to_zone": to_zone,
+            "t": t,
+            "timed": timed,
+            "count": counts.to_numpy(),
+            "zones": zones,
+        }
+
+    def as_published(self, data: CountTables) -> CountTables:
+        """Return the zones that rows name, in the order of their names, and rows in order of time and zone."""
+        names = tuple(sorted({data.zones[code] for code in np.unique([data.zone, data.to_zone]).tolist()}))
+        ordered = data.recode(names)
+        table = trajectory_of_row(data.offsets)
+        row = np.lexsort((ordered.to_zone, ordered.zone, ordered.t, ordered.timed, table))
+        return replace(ordered, **{name: getattr(ordered, name)[row] for name in ordered.row_columns})
+
+
+def _is_ascending(key: tuple[IntArray, ...]) -> BoolArray:
+    """Return for every row but the first whether it is behind the one before it, by the first column that differs."""
+    behind = np.zeros(max(0, len(key[0]) - 1), np.bool_)
+    same = np.ones(len(behind), np.bool_)
+    for column in key:
+        behind |= same & (column[1:] > column[:-1])
+        same &= column[1:] == column[:-1]
+    return behind
+
+
 LAYOUTS: Mapping[str, Layout] = {
     layout.data.kind: layout
-    for layout in (VisitsLayout(), PointsLayout(), BoxesLayout(), RoutesLayout(), StopsLayout(), TripsLayout())
+    for layout in (
+        VisitsLayout(),
+        PointsLayout(),
+        BoxesLayout(),
+        RoutesLayout(),
+        StopsLayout(),
+        TripsLayout(),
+        CountsLayout(),
+    )
 }
 """The layout of every kind, by its name."""
 

@@ -31,6 +31,8 @@ from wayveil.model.data.ragged import IntArray
 __all__ = ["public_frame", "read_extent", "read_published", "write_published"]
 
 _PLANAR = Frame()
+_NOBODY = "0" * 16
+"""In place of an id where the table has none."""
 
 
 def write_published(
@@ -40,7 +42,8 @@ def write_published(
 
     Visits have the columns traj_id, t, location; points traj_id, t, x, y; regions traj_id, seq, t_min, t_max, x_min,
     x_max, y_min, y_max, and declared where it is said; routes traj_id, seq, road, from_node, to_node, t_start, t_end;
-    stops traj_id, seq, place; trips traj_id, t_start, origin, t_end, destination; then the attributes.  x and y are in
+    stops traj_id, seq, place; trips traj_id, t_start, origin, t_end, destination; then the attributes.  Counts have t,
+    zone, to_zone and count, no ids and an order of their own.  x and y are in
     the coordinates of the input file; if these are degrees, the columns are called lon and lat, lon_min and so on.
 
     Parameters
@@ -75,6 +78,8 @@ def write_published(
     numbers = _fresh_numbers(len(written), key)
     order = np.argsort(numbers)
     source = written[order]
+    if not layout_of(data).identified:
+        return _write_table_of_counts(data, path, written)
     ids = numbers[order].astype(">u8").tobytes().hex()
     names = pl.Series([ids[i : i + 16] for i in range(0, len(ids), 16)], dtype=pl.String)
     for table, file in ((data, path), *(() if beside is None else (beside,))):
@@ -147,6 +152,8 @@ def read_published(
     _check_types(layout, rows, time_format, len(own))
     if exact:
         _refuse_other_texts(rows)
+    if not layout.identified:
+        return _read_table_of_counts(rows, layout, owners, exact, Beside(time_format=time_format, frame=frame))
     ids = rows.frame["0"]
     refuse(rows, ~ids.str.contains("^[0-9a-f]{16}$").fill_null(False), "traj_id is not 16 hexadecimal digits")
     again = (ids == ids.shift(1)).fill_null(False).to_numpy()
@@ -167,6 +174,29 @@ def read_published(
     public_ids = ids.gather(start)
     notes = _check_form(rows, data, public_ids, layout, frame) if exact else ()
     return Loaded(data=data, rows=len(rows), notes=notes, ids=public_ids)
+
+
+def _write_table_of_counts(data: Data, path: str | Path, written: IntArray) -> IntArray:
+    """Write a table that belongs to nobody: without ids, in the order of its own columns."""
+    public: Any = layout_of(data).as_published(data.take(written))
+    write_table(data_frame(public, path, {}, public=True), path, pattern_of(public), geometry=None)
+    return written
+
+
+def _read_table_of_counts(rows: Rows, layout: Layout, owners: Owners, exact: bool, beside: Beside) -> Loaded:
+    """Read a table without ids: all rows are one, which belongs to nobody."""
+    n_tables = min(1, len(rows))
+    again = np.arange(len(rows)) > 0
+    data: Data = layout.data(
+        **layout.read(rows, again, beside),
+        offsets=np.array([0, len(rows)][: n_tables + 1]),
+        owner=np.arange(n_tables),
+        time_format=beside.time_format,
+        owners=owners,
+    )
+    ids = pl.Series([_NOBODY] * n_tables, dtype=pl.String)
+    notes = _check_form(rows, data, ids, layout, beside.frame) if exact else ()
+    return Loaded(data=data, rows=len(rows), notes=notes, ids=ids)
 
 
 def _refuse_other_texts(rows: Rows) -> None:
@@ -229,7 +259,8 @@ def _check_form(rows: Rows, data: Data, ids: pl.Series, layout: Layout, frame: F
             refuse(rows, finer, f"{name} has more than {DECIMALS} decimals")
     path = rows.table.path
     renamed = layout.file_names(path, frame)
-    written = data_frame(data, path, {"traj_id": pl.Series(ids.to_list(), dtype=pl.String)}, renamed, public=True)
+    first = {"traj_id": pl.Series(ids.to_list(), dtype=pl.String)} if layout.identified else {}
+    written = data_frame(data, path, first, renamed, public=True)
     exact = {renamed.get(name, name): pl.Series(values, dtype=pl.Float64) for name, values in column.items()}
     written = written.with_columns(**exact)
     if rows.table.csv is None and rows.table.places is None:

@@ -69,6 +69,11 @@ def kind_of_table(table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = 
             "this is a published table of boxes, of which no method makes another publication; wayveil verify, risk "
             "and utility take the whole published folder."
         )
+    if {"t", "zone", "to_zone", "count"} <= set(names):
+        raise table.wrong(
+            "this is a published table of counts, of which no method makes another publication; wayveil verify, risk "
+            "and utility take the whole published folder."
+        )
     raise columns_error(
         table,
         "the columns fit neither visits (traj_id, t, location) nor points (traj_id, t, x, y) nor routes (traj_id, seq, "

@@ -120,6 +120,8 @@ class Table:
             frame = self.lazy.select(names).collect()
         except _POLARS_ERRORS:
             raise self._unreadable() from None
+        # A blank line is a row of nulls to polars. It is left out, but rows keep their numbers in the file, for
+        # messages.
         if self.csv is not None and frame[names[0]].null_count():
             blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
             if blank.any():
@@ -334,6 +336,7 @@ def _unzip(shown: str, file: Path) -> bytes:
 
 def _open_csv(shown: str, source: Path | bytes) -> Table:
     header = _header(shown, source)
+    # The header tells the separator: the one that gives most columns.
     candidates = {sign: _fields(header, sign) for sign in _SEPARATORS}
     separator = max(candidates, key=lambda sign: len(candidates[sign]))
     raw = candidates[separator]
@@ -372,6 +375,8 @@ def _header(shown: str, source: Path | bytes) -> str:
         raise InputError(f"{shown}: the file is empty; a header and at least one row are needed.")
     end = len(start)
     quoted = False
+    # The first record ends at the first line end outside of quotation marks; a doubled mark inside a field toggles
+    # twice, which is right.
     for match in re.finditer(rb'["\n]', start):
         if match.group() == b'"':
             quoted = not quoted

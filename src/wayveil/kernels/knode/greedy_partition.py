@@ -81,16 +81,16 @@ def partition(weights, owner, start, end, k):
     n = owner.size
     label = np.empty(n, np.int64)
     near = np.empty(n, np.int64)
-    n_members = np.empty(n, np.int64)
+    last_group = np.empty(n, np.int64)
     for v in range(n):
         label[v] = _FREE
         near[v] = -1
-        n_members[v] = -1
+        last_group[v] = -1
     component = np.empty(n, np.int64)
     groups = np.int64(0)
     graph = _Graph(
         weights, owner, start, end, np.zeros(2, np.int64), np.zeros(n, np.int64), label, near,
-        np.empty(n, np.float64), np.zeros(n, np.int64), np.zeros(n, np.int64), n_members,
+        np.empty(n, np.float64), np.zeros(n, np.int64), np.zeros(n, np.int64), last_group,
         np.empty(n, np.int64), np.zeros(1, np.int64),
     )  # fmt: skip
     # Algorithm 2.  Before each round every group has k owners, and components that can have no group are dropped, but

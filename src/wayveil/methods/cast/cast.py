@@ -14,7 +14,7 @@ from wayveil.methods.cast.cast_levels import Groups, Known, find_groups
 from wayveil.methods.cast.cast_sensitive import Sensitive, class_labels
 from wayveil.methods.cast.cast_shares import Shares
 from wayveil.methods.cast.cast_tree import Preorder
-from wayveil.model import BlockKey, CSafety, Engine, Method, MethodResult, Stops, check_parameters, parameter
+from wayveil.model import BlockKey, CSafety, Engine, Method, MethodResult, Stops, Taxonomy, check_parameters, parameter
 from wayveil.model.claims.counting import row_share_parameter
 from wayveil.model.claims.csafety import grouping_parameter, place_people_parameter, weights_parameter
 from wayveil.model.data.distinct_rows import distinct_rows
@@ -153,23 +153,26 @@ class Cast(Method):
 
     def run(self, data: Stops, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         _check_people(data, self.m)
-        tree = Preorder.of(data.taxonomy)
         rows = np.ones(data.n_rows, np.bool_)
         key = int.from_bytes(rng.bytes(32), "big")
-        generalized = self._generalize(data, tree, key, engine)
-        # Nodes and groups may depend on nobody of whom nothing is published: others are taken out, and all is done once
-        # more.  Nobody comes back, so it ends.
+        taxonomy = data.taxonomy.without_unused(data.place)
+        generalized = self._generalize(data.recode(taxonomy), key, engine)
+        # Nodes and groups may depend on nobody of whom nothing is published: others are taken out, with the leaves that
+        # only they needed, and all is done once more.  Nobody comes back, so it ends.
         while not np.isin(data.owner[np.diff(generalized.offsets) > 0], data.owner[generalized.published]).all():
             stays = np.isin(data.owner, data.owner[generalized.published])
             rows = stays[trajectory_of_row(data.offsets)]
-            generalized = self._generalize(data.where(rows), tree, key, engine)
+            left = data.where(rows)
+            taxonomy = data.taxonomy.without_unused(left.place)
+            generalized = self._generalize(left.recode(taxonomy), key, engine)
+        tree = Preorder.of(data.taxonomy)
         node = np.full(data.n_rows, -1)
-        node[rows] = generalized.node
+        node[rows] = _nodes_of(data.taxonomy, taxonomy, generalized.node)
         keep = node >= 0
         zeros = np.zeros(int(keep.sum()), np.int64)
         published = replace(
             data, offsets=keep_rows(data.offsets, keep), place=tree.code[node[keep]], t=zeros, t_end=zeros
-        )
+        ).recode(taxonomy)
         facts: dict[str, int | float | str] = {
             "groups": len(generalized.groups.offsets) - 1,
             "classes": len(np.unique(generalized.label[np.diff(published.offsets) > 0])),
@@ -177,8 +180,9 @@ class Cast(Method):
         }
         return MethodResult(data=published, claim=self.claim, facts=facts | _facts(data, node, tree))
 
-    def _generalize(self, data: Stops, tree: Preorder, key: int, engine: Engine) -> _Generalized:
+    def _generalize(self, data: Stops, key: int, engine: Engine) -> _Generalized:
         """Return the nodes of all stops, in classes that are safe."""
+        tree = Preorder.of(data.taxonomy)
         place = data.taxonomy.first[data.place]
         owner = np.unique(data.owner, return_inverse=True)[1].astype(np.int64)
         secret = data.sensitive
@@ -248,6 +252,15 @@ class _Generalized:
         """Of which trajectories something is published."""
         rows = trajectory_of_row(self.offsets)[self.node >= 0]
         return np.bincount(rows, minlength=len(self.label)) > 0
+
+
+def _nodes_of(whole: Taxonomy, part: Taxonomy, node: IntArray) -> IntArray:
+    """Return the nodes, in preorder and with -1 for none, of a tree in the one of which it is a part."""
+    if whole is part:
+        return node
+    code = {name: i for i, name in enumerate(whole.nodes)}
+    place = np.array([code[part.nodes[at]] for at in part.order.tolist()], np.int64)
+    return np.where(node < 0, -1, whole.first[place[node]])
 
 
 def _check_people(data: Stops, m: int) -> None:

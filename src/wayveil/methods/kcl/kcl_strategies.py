@@ -424,9 +424,9 @@ def _order(records: Records, spared: Patterns | None, weight: IntArray | None) -
     """Return the items that a record lost: those in sequences of most weight first, then those that most lost."""
     n_items = records.n_items
     lost = np.bincount(records.items[records.alive == 0], minlength=n_items)
-    n_kept = np.zeros(n_items, np.int64)
+    n_patterns = np.zeros(n_items, np.int64)
     if spared is not None:
         each = None if weight is None else np.repeat(weight, np.diff(spared.first))
-        n_kept = np.bincount(spared.item, each, minlength=n_items).astype(np.int64)
-    order = np.lexsort((-lost, -n_kept))
+        n_patterns = np.bincount(spared.item, each, minlength=n_items).astype(np.int64)
+    order = np.lexsort((-lost, -n_patterns))
     return order[lost[order] > 0]

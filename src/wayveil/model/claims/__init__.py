@@ -11,6 +11,7 @@ from wayveil.model.claims.kcl_privacy import KclPrivacy
 from wayveil.model.claims.kdelta import KDelta
 from wayveil.model.claims.strict_k import StrictK
 from wayveil.model.claims.subsequence_k import SubsequenceK
+from wayveil.model.claims.threshold import Threshold
 
 __all__ = [
     "GUARANTEES",
@@ -25,9 +26,11 @@ __all__ = [
     "Protection",
     "StrictK",
     "SubsequenceK",
+    "Threshold",
     "top_speed_of",
 ]
 
 GUARANTEES: dict[str, type[Guarantee]] = {
-    cls.name: cls for cls in (KclPrivacy, KDelta, KAnonymity, AttackGraph, BreachBound, StrictK, SubsequenceK, CSafety)
+    cls.name: cls
+    for cls in (KclPrivacy, KDelta, KAnonymity, AttackGraph, BreachBound, StrictK, SubsequenceK, CSafety, Threshold)
 }

@@ -176,6 +176,9 @@ class KclPrivacy(GroupClaim):
             "an attacker who knows where the victim was not: only presence counts as knowledge here",
             missing,
             vague,
+            f"an attacker who knows {'a visit' if self.about == 'visits' else 'an end'} less exactly than it is "
+            "published, such as the place without the time: as many people fit, but one person, or a sensitive value, "
+            "may have a larger share of them; attacks 'known_locations' and 'known_order' measure who is found so",
             "an attacker who knows how often the victim is at a place, or which places the victim visits most; attacks "
             "'known_frequencies', 'top_places' and 'home_work' measure it",
             "an attacker who knows other attributes that are published along with the trajectory",

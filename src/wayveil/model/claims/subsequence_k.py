@@ -86,6 +86,8 @@ class SubsequenceK(GroupClaim):
             "was cut: whole published routes may be unique, and then the person is found with certainty",
             "inference routes: who takes a road that is not published, where others go on, can be told apart by a map",
             "where the group goes is published: if all its people visit one sensitive place, this is disclosed",
+            "an attacker who knows roads less exactly, such as one of two or not their order: as many people fit, but "
+            "one of them may own a larger share of the trajectories",
             "an attacker who knows which of the trajectories are those of others",
             "being published on roads that one never drove: a rare route becomes one that is like it",
             "an attacker who can tell which trajectories, also of other slices, belong to the same person",

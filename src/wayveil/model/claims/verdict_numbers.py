@@ -17,6 +17,7 @@ __all__ = [
     "KDELTA",
     "STRICT_K",
     "SUBSEQUENCE_K",
+    "THRESHOLD",
 ]
 
 _SIZES = {
@@ -228,4 +229,23 @@ CSAFETY = _declare(
         "false_trajectories": count(None, "Trajectories that are not true", "trajectories"),
     },
     _SIZES,
+)
+
+THRESHOLD = _declare(
+    {
+        "min_count": count(
+            None,
+            "Smallest published number",
+            promised="k",
+            keeps="at least",
+            better="higher",
+            meaning="the smallest number in the table; more is safer",
+        ),
+        "min_people": count(None, "Fewest people behind a published number", "people", better="higher"),
+        "max_owner_share": share(None, "Largest share of a published number that is one person", better="lower"),
+        "cells": count(None, "Published cells", "cells"),
+        "totals": count(None, "Published totals", "totals"),
+        "suppressed": count(None, "Cells that are not published", "cells"),
+        "small": count(None, "Those of them with too few people", "cells"),
+    },
 )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from wayveil.model.data.boxes import Boxes
+from wayveil.model.data.count_tables import CountTables
 from wayveil.model.data.points import Points
 from wayveil.model.data.routes import Routes
 from wayveil.model.data.stops import Stops
@@ -15,11 +16,13 @@ from wayveil.model.data.visits import Visits
 
 __all__ = ["KINDS", "InputKind", "Kind"]
 
-Kind = Literal["visits", "points", "regions", "routes", "stops", "trips"]
+Kind = Literal["visits", "points", "regions", "routes", "stops", "trips", "counts"]
 """The name of a kind of data."""
 
 InputKind = Literal["visits", "points", "routes", "stops", "trips"]
 """The name of a kind of data that people have; the others only come out of methods."""
 
-KINDS: Mapping[str, type[Trajectories]] = {kind.kind: kind for kind in (Visits, Points, Boxes, Routes, Stops, Trips)}
+KINDS: Mapping[str, type[Trajectories]] = {
+    kind.kind: kind for kind in (Visits, Points, Boxes, Routes, Stops, Trips, CountTables)
+}
 """The class of every kind of data."""

@@ -158,6 +158,9 @@ class Trajectories(ABC):
     trip_ends: ClassVar[bool] = False
     """Whether a trajectory is a trip by its two ends: which of them a row is, it says itself."""
 
+    individual: ClassVar[bool] = True
+    """Whether a trajectory is somebody's; false for tables, whose rows stand for many people."""
+
     layout: ClassVar[type[Any] | None] = None
     """The class made of `wayveil.Layout` that says how the published table looks; only of a kind from a plug-in, as
     those of Wayveil are listed in `wayveil.io.publish.layouts`."""

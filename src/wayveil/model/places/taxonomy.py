@@ -25,6 +25,8 @@ class Taxonomy:
         Codes into `nodes`; -1 for the root, of which there is one.
     sensitive : bool, one per node
         A node below a sensitive one is sensitive too, whatever is said here.  The root cannot be.
+    added : frozenset of str
+        Leaves that nobody declared: they are there because stops of the data are at them.  See `without_unused`.
     root : int
     depth : int64, one per node
         Edges to the root.
@@ -54,6 +56,7 @@ class Taxonomy:
     nodes: tuple[str, ...]
     parent: IntArray
     sensitive: BoolArray
+    added: frozenset[str] = frozenset()
     root: int = field(init=False)
     depth: IntArray = field(init=False, repr=False)
     n_leaves: IntArray = field(init=False, repr=False)
@@ -65,6 +68,7 @@ class Taxonomy:
     def __post_init__(self) -> None:
         set_ = object.__setattr__
         set_(self, "nodes", tuple(self.nodes))
+        set_(self, "added", frozenset(self.added))
         set_(self, "parent", frozen(self.parent, np.int64))
         self._check()
         set_(self, "root", int(np.flatnonzero(self.parent < 0)[0]))
@@ -132,6 +136,30 @@ class Taxonomy:
         ancestor = np.where(self.depth[left] < self.depth[right], left, right)
         return np.where(low == high, one, ancestor).astype(np.int64)
 
+    def without_unused(self, used: IntArray) -> Taxonomy:
+        """Return the tree without the leaves that were added for stops and are none of the nodes that are `used`.
+
+        Others would tell where somebody stopped of whom nothing is left.
+
+        Examples
+        --------
+        >>> tree = Taxonomy(nodes=("Place", "a", "b"), parent=[-1, 0, 0], sensitive=[False] * 3, added={"a", "b"})
+        >>> tree.without_unused(np.array([2])).nodes
+        ('Place', 'b')
+        """
+        names = {self.nodes[node] for node in np.unique(used).tolist()}
+        stays = np.array([name in names or name not in self.added for name in self.nodes], np.bool_)
+        if stays.all():
+            return self
+        code = np.cumsum(stays) - 1
+        above = self.parent[stays]
+        return Taxonomy(
+            nodes=tuple(name for name, stay in zip(self.nodes, stays.tolist(), strict=True) if stay),
+            parent=np.where(above < 0, -1, code[above]),
+            sensitive=self.sensitive[stays],
+            added=self.added & names,
+        )
+
     def same_nodes(self, other: Taxonomy) -> bool:
         """Return whether two taxonomies have the same nodes, in any order, with the same parents and labels."""
         return self._described() == other._described()
@@ -145,7 +173,10 @@ class Taxonomy:
 
     @classmethod
     def union(cls, trees: Sequence[Taxonomy]) -> Taxonomy:
-        """Return the taxonomy with all nodes: a piece of the data may add leaves that others do not need."""
+        """Return the taxonomy with all nodes: a piece of the data may add leaves that others do not need.
+
+        Of the union none counts as added, so that all pieces keep the same nodes.
+        """
         parents: dict[str, str] = {}
         labelled: set[str] = set()
         for tree in trees:

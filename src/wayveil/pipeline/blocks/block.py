@@ -187,7 +187,7 @@ def count_block(job: Job, engine: Engine, made_block: MadeBlock) -> BlockResult:
         counts = job.store.save(counted, f"counts/{number}")
     return BlockResult(
         number=number,
-        balance=balance(data, result.data, result.source),
+        balance=balance(data, result.data, result.source, result.counted),
         facts={"trajectories not published": int((np.diff(result.data.offsets) == 0).sum()), **result.facts},
         counts=counts,
     )

@@ -76,6 +76,8 @@ def plan_blocks(keys: Keys, *, rows: int, people_apart: bool) -> IntArray:
     n = len(keys.rows)
     if n == 0:
         return np.zeros(0, np.int64)
+    # By key first, then by where on a curve: what can be confused with each other gets into one block, and of that what
+    # is near.
     order = np.lexsort((keys.place, *keys.key.T[::-1]))  # stable: what is equal stays in the order of the data
     if people_apart:
         order = order[np.argsort(_first_seen(keys.person[order]), kind="stable")]
@@ -99,6 +101,8 @@ def _pack(group: IntArray, size: IntArray, weight: IntArray, unit: IntArray, row
     """Return the block of everything in order: a group is cut where it is too large, and packed where it is small."""
     before = np.cumsum(weight) - weight
     start = before[np.searchsorted(group, np.arange(len(size)))]
+    # A group that is too large is cut into equal pieces along the curve; one that is small shares a block with its
+    # neighbours.
     pieces = np.maximum(1, -(-size // rows))
     piece = (before - start[group]) * pieces[group] // np.maximum(size[group], 1)
     piece = np.minimum(piece, pieces[group] - 1)  # a trajectory without rows may stand behind all rows of its group

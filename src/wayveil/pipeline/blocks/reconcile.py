@@ -111,6 +111,8 @@ def _list_classes(job: Job, number: int) -> tuple[IntArray, IntArray]:
 
 def _put_aside(job: Job, shared: IntArray, part_of: IntArray, number: int) -> None:
     """Put aside what a block has of classes that several have, without sensitive stops."""
+    # Sensitive stops of such a class were generalized for the people of one block; for all people of the class together
+    # this has to be decided anew, so they are taken out here.
     data, result, alike, classes = _load(job, shared, number)
     left = np.flatnonzero(alike & (np.diff(result.offsets) > 0))
     aside = part_of[np.searchsorted(shared, classes[left])]

@@ -86,10 +86,14 @@ class Workspace:
             self.private.mkdir(mode=0o700, exist_ok=True)
             _make_readable(self.staged)
             _sync_tree(self.staged)
+            # The inode of what is about to become public. After an interrupt it tells whether the exchange had
+            # happened: the folder that is public now is, or is not, this one.
             new = os.stat(self.staged)
         try:
             with reporting_disk_errors(self.out):
                 self._unfinished = True
+                # RENAME_EXCHANGE swaps the old and the new folder in one step of the file system: there is no moment
+                # without a publication, and none with half of one. The old one is then in staging, and goes with it.
                 if _holds_files(self.public):
                     exchange(self.staged, self.public)
                 else:
@@ -151,6 +155,7 @@ def open_workspace(
     Only its owner can enter an `out` that is made as a `private` one.  The first staging folder of a killed run of
     which `can_resume` says so is taken over; all others are removed.
     """
+    # Before the folder is made, so that a mistake leaves nothing behind, and again under the lock.
     _check_target(out, overwrite)
     with reporting_disk_errors(out):
         created = _make_folders(out, mode=0o700 if private else 0o777)
@@ -263,6 +268,8 @@ def _sweep(out: Path, can_resume: Callable[[Path], bool] | None = None) -> Path 
     """Remove the staging folders of a locked output folder, whose makers are gone, but for one to go on with."""
     resumed = None
     for stale in sorted(out.glob(f"{_STAGING}*")):
+        # What a killed run left is one of two things: it was published and only its private files are missing their
+        # place, or it was not, and may be resumed or removed.
         is_published = _finish_killed(stale, out)
         if resumed is None and not is_published and can_resume is not None and can_resume(stale):
             resumed = stale
@@ -278,6 +285,8 @@ def _finish_killed(stale: Path, out: Path) -> bool:
     """
     if os.lstat(stale).st_uid != os.geteuid():
         return False  # whoever can write to the folder could have put it there
+    # Private files say to which manifest they belong. Only where that is the public one are they brought to their
+    # place.
     named = _manifest_named_by(stale / "private")
     if named is None or named != _sha256(out / "public" / MANIFEST):
         return False
@@ -353,6 +362,7 @@ def _holds_files(folder: Path) -> bool:
 
 
 def _make_folders(out: Path, mode: int) -> list[Path]:
+    # Only folders that were made here are removed again where nothing came of the run.
     missing = [folder for folder in (out, *out.parents) if not os.path.lexists(folder)]
     created: list[Path] = []
     try:

@@ -197,11 +197,15 @@ def verify_folder(
     FolderVerdict
         Its `holds` is None where a part of the claim cannot be judged from what was given.
     """
+    # Everything in the folder is taken to be forged: the manifest is one witness, the files another, and what follows
+    # from the claim a third. Each check compares two of them, and none is skipped because another one failed.
     public = find_public(Path(folder))
     manifest, sha256 = read_manifest(public)
     signature, failures = _signature_failures(public, public_key)
     failures += [*_form_failures(public, manifest), *_method_failures(manifest), *_text_failures(manifest)]
     failures += _file_failures(public, manifest)
+    # A small folder can be made so that judging it takes years. Steps are counted, in proportion to the bytes that
+    # somebody had to send.
     limit = _limit(public, manifest) if work_limit is None else check_int("verify", "work_limit", work_limit, low=1)
     findings = _Findings(by_definition=by_definition)
     try:
@@ -219,6 +223,8 @@ def verify_folder(
     if not manifest.verdict.holds:
         failures.append("the manifest itself says that the claim did not hold")
     if original is not None:
+        # Recipe and secret of another run would publish other bytes and prove nothing; so the private files must name
+        # this manifest.
         if not failures and (recipe is None or secret is None):
             check_private(public)
         repetition = _Repetition(public=public, original=Path(original), recipe=recipe, secret=secret)
@@ -333,6 +339,8 @@ class _Repetition:
         private = self.public.parent / "private"
         recipe = load_recipe(_given(self.recipe, private / RECIPE_FILE, "--recipe"))
         secret = Secret.read(_given(self.secret, private / SECRET_FILE, "--secret"))
+        # The same input and secret give the same bytes with the same versions only. With others, differing bytes are no
+        # evidence, and the answer is "cannot be judged".
         if manifest.versions != versions():
             return None, [], [f"the repetition: {_other_versions(manifest)}, so other bytes would prove nothing"]
         with scratch_folder() as scratch:
@@ -383,6 +391,7 @@ def differing_files(one: Path, other: Path) -> list[str]:
 
 def _text_failures(manifest: Manifest) -> list[str]:
     """Compare what the manifest says in words with what its claim says: whoever forged one did not forge the other."""
+    # Readers believe sentences. They are derived from the claim again, and must be the same letter by letter.
     expected = sentences(manifest.guarantee, manifest.people_declared, manifest.attributes)
     return [
         f"the manifest's own words under {name!r} are not those of its claim"
@@ -398,6 +407,7 @@ def _method_failures(manifest: Manifest) -> list[str]:
     }
     if any(manifest.claim[name] != value for name, value in parameters.items()):
         return ["the parameters of the method are not those of the claim"]
+    # A method of another version may have other parameters; what its claim says is judged all the same.
     if manifest.versions.get("wayveil") != versions()["wayveil"]:
         return []  # methods of other versions have other parameters
     try:

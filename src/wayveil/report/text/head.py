@@ -8,7 +8,7 @@ published* is the third.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -37,6 +37,7 @@ class Exposure:
     """An attack that finds people, or infers something of them, with more than the risk that is tolerated.
 
     `share` are the people above the limit; `mean` and `largest` are the risk on average and of the person most at risk.
+    `adversary` says what the attacker knows, where the promise stops one who plays the same attack and knows less.
     """
 
     attack: str
@@ -46,6 +47,7 @@ class Exposure:
     mean: Number | None
     largest: Number | None
     counted: str = "people"
+    adversary: str = ""
 
     @property
     def sentence(self) -> str:
@@ -54,7 +56,7 @@ class Exposure:
         worst = "" if self.largest is None or self.largest.value is None else f", at worst {self.largest.text}"
         limit = threshold_text(self.limit, odds=self.share.about == "identity")
         chance = f"can {does} with a chance above {limit} for {self.share.text} of the {self.counted}{worst}"
-        return f"the attack {self.attack} {chance}"
+        return f"the attack {_named(self.attack, self.adversary)} {chance}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the exposure as JSON can hold it."""
@@ -78,13 +80,14 @@ class StrongestAttack:
     mean: Number
     largest: Number | None
     above: Number | None
+    adversary: str = ""
 
     @property
     def sentence(self) -> str:
         """What the attacker achieves, before and after, on average and at worst, and for how many above the limit."""
         does = ABOUT[self.mean.about][1] or "succeeds"
         before = "" if self.raw is None or self.raw.value is None else f"{self.raw.text} -> "
-        text = f"{self.attack}: {does} with {before}{self.mean.text} on average"
+        text = f"{_named(self.attack, self.adversary)}: {does} with {before}{self.mean.text} on average"
         if self.mean.interval_text:
             text += f" ({self.mean.interval_text})"
         if self.largest is not None and self.largest.value is not None:
@@ -193,8 +196,17 @@ class Head:
         }
 
 
-def exposures(published: Sequence[AttackResult], counted: str = "people") -> tuple[Exposure, ...]:
-    """Return the attacks on published data that exceed their limit, those that expose most people first."""
+def _named(attack: str, adversary: str) -> str:
+    return f"{attack} (an attacker who {adversary})" if adversary else attack
+
+
+def exposures(
+    published: Sequence[AttackResult], counted: str = "people", promised: Collection[str] = ()
+) -> tuple[Exposure, ...]:
+    """Return the attacks on published data that exceed their limit, those that expose most people first.
+
+    Of attacks that are `promised` to be stopped for some of what can be known, it is said what this attacker knows.
+    """
     exposures_left: list[Exposure] = []
     for result in published:
         for share in result.numbers.values():
@@ -209,6 +221,7 @@ def exposures(published: Sequence[AttackResult], counted: str = "people") -> tup
                     mean=_find(result, share.about, "mean"),
                     largest=_find(result, share.about, "largest"),
                     counted=counted,
+                    adversary=result.adversary if result.name in promised else "",
                 )
             )
     return tuple(sorted(exposures_left, key=_rank))
@@ -226,6 +239,7 @@ def make_head(
     missing: Sequence[str] = (),
     counted: str = "people",
     not_stopped: Sequence[str] = (),
+    promised: Collection[str] = (),
 ) -> Head:
     """Return the head of a publication.
 
@@ -249,12 +263,15 @@ def make_head(
         What the promise counts: "people", or "trajectories" where each is taken to be a person.
     not_stopped : sequence of str
         The attackers of whom the promise does not speak.
+    promised : collection of str
+        The attacks that the promise speaks of: where one of them exposes people all the same, its attacker knows more
+        than the promise allows, and is told.
     """
-    exposed = exposures(published, counted)
+    exposed = exposures(published, counted, promised)
     loss = telling_score(scores, use)
     content: dict[str, Any] = {
         "exposed": exposed,
-        "risk": _strongest(published, raw, exposed),
+        "risk": _strongest(published, raw, exposed, promised),
         "loss": loss,
         "left": remaining.shares,
         "limit": limit,
@@ -288,7 +305,10 @@ def make_head(
 
 
 def _strongest(
-    published: Sequence[AttackResult], raw: Sequence[AttackResult], exposed: Sequence[Exposure]
+    published: Sequence[AttackResult],
+    raw: Sequence[AttackResult],
+    exposed: Sequence[Exposure],
+    promised: Collection[str],
 ) -> StrongestAttack | None:
     """Return the attack of the first exposure, or else the one with the largest mean."""
     ranked: list[tuple[tuple[float, float], StrongestAttack]] = []
@@ -305,6 +325,7 @@ def _strongest(
                 mean=mean,
                 largest=_find(result, about, "largest"),
                 above=above,
+                adversary=result.adversary if exposed and result.name in promised else "",
             )
             share = 0.0 if above is None or above.value is None else float(above.value)
             ranked.append(((share if exposed else 0.0, float(mean.value)), strongest))

@@ -203,6 +203,7 @@ _STROKES: dict[str, Callable[[Any, RoadNetwork | None], Strokes | None]] = {
     "routes": _on_roads,
     "stops": _through_positions,
     "trips": _through_positions,
+    "counts": _through_positions,
 }
 """How each kind of data is drawn; one of a plug-in by its positions, if it has any."""
 

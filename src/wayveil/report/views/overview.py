@@ -8,7 +8,7 @@ import numpy as np
 
 from wayveil.model import Chart, Data, Series
 from wayveil.model.data.distinct_rows import distinct_rows
-from wayveil.model.data.ragged import FloatArray, IntArray, trajectory_of_row
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
 from wayveil.report.suppression import MIN_PEOPLE
 from wayveil.report.views.equivalence_groups import alike
 from wayveil.report.views.spatial import where
@@ -48,7 +48,9 @@ def views(
     return tuple(chart for chart in charts if chart is not None)
 
 
-def balance(before: Data, after: Data, source: IntArray | None = None) -> dict[str, dict[str, int | None]]:
+def balance(
+    before: Data, after: Data, source: IntArray | None = None, counted: BoolArray | None = None
+) -> dict[str, dict[str, int | None]]:
     """Return what went in, what came out, what was suppressed on the way and what was invented, in numbers.
 
     Parameters
@@ -57,6 +59,8 @@ def balance(before: Data, after: Data, source: IntArray | None = None) -> dict[s
         The original and the published data, trajectory by trajectory.
     source : int64, one per trajectory of `after`, optional
         The trajectory of `before` that each is a part of, negative for one that is invented; by default the same.
+    counted : bool, one per row of `before`, optional
+        Which rows are in the numbers of `after`, where these are numbers: then nothing else came out of them.
 
     Notes
     -----
@@ -73,6 +77,8 @@ def balance(before: Data, after: Data, source: IntArray | None = None) -> dict[s
     >>> found["visits"]
     {'in': 3, 'out': 1, 'suppressed': 2, 'invented': 0}
     """
+    if counted is not None:
+        return _balance_of_numbers(before, counted)
     origin = np.arange(len(after)) if source is None else source
     nonempty = before.nonempty
     left = after.nonempty
@@ -86,6 +92,21 @@ def balance(before: Data, after: Data, source: IntArray | None = None) -> dict[s
         entries["people"] = _entry(people, still, people - still, invented)
     entries[before.row_word] = _entry(before.n_rows, after.n_rows, *_changed_rows(before, after, origin))
     return entries
+
+
+def _balance_of_numbers(before: Data, counted: BoolArray) -> dict[str, dict[str, int | None]]:
+    """Return the same where numbers are published: what of the input is in one of them."""
+    nonempty = before.nonempty
+    trajectory = np.unique(trajectory_of_row(before.offsets)[counted])
+    n = int(nonempty.sum())
+    found = {"trajectories": _entry(n, len(trajectory), n - len(trajectory), 0)}
+    if before.owners == "given":
+        people = len(np.unique(before.owner[nonempty]))
+        still = len(np.unique(before.owner[trajectory]))
+        found["people"] = _entry(people, still, people - still, 0)
+    kept = int(counted.sum())
+    found[before.row_word] = _entry(before.n_rows, kept, before.n_rows - kept, 0)
+    return found
 
 
 def _when(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
@@ -105,6 +126,8 @@ def _when(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
 
 
 def _lengths(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
+    if not after.individual:
+        return None  # a table is nobody's trip
     lengths = [data.lengths for data in (before, after)]
     lengths = [length[length > 0] for length in lengths]
     if not len(lengths[0]):

@@ -142,6 +142,8 @@ class _Findings:
         nodes = np.flatnonzero(published.offsets[:-1] < published.offsets[1:])
         steps = StepBudget(STEP_LIMIT)
         unmarked = None if published.declared is None else find_unmarked(published, original)
+        # Several attackers look at the same files: with the marks of declared times or without, with the top speed or
+        # without. Knowing more does not always help (a mark may mislead), so the claim must hold against each of them.
         plain = _Graph.of(published, published, original, claim, nodes, steps)
         left = list(plain.left)
         if published.declared is not None and not published.declared.all() and not np.any(unmarked):
@@ -190,6 +192,9 @@ class _Graph:
         search = Search.of(around, original, nodes, steps)
         if not isinstance(claim.top_speed, str):
             speed = axis_speed(claim.top_speed, original)
+            # Without the speed everybody who fits is an edge; with it, those stay that are within reach. Both graphs
+            # are pruned to the edges of perfect matchings, as an attacker would who knows that everybody has exactly
+            # one trajectory.
             whole = search.run(StepBudget(MOST_EDGES))
             graph = _reachable(published, original, nodes, whole, speed, steps)
             return cls(
@@ -224,6 +229,8 @@ def _judge_alone(published: Boxes, claim: AttackGraph) -> Verdict:
         why_not = "No box is said to be of a declared time, so there is nothing that anybody could hide in."
     if why_not:
         return _refused(published, claim, why_not)
+    # The published files alone show that crowds share boxes. Who can be whose needs the truth, so the answer for a
+    # recipient is "not judged", never "holds".
     unsure = (
         "who is left for whom: it takes where people really were, which published files do not show; whoever has the "
         "original can judge it with --original",
@@ -262,6 +269,8 @@ def _reachable(
     published: Boxes, original: Points, nodes: IntArray, graph: Candidates, speed: float, steps: StepBudget
 ) -> Candidates:
     """Return the candidates of each person that are within reach; everybody is of a kind of their own then."""
+    # People with the same known positions shared a list of candidates so far. Reach depends on the person's own way, so
+    # lists are expanded, one per person.
     lengths = np.diff(graph.offsets)[graph.kind]
     StepBudget(MOST_EDGES).consume(int(lengths.sum()))
     at, person = expand(graph.offsets[graph.kind], lengths)

@@ -54,7 +54,8 @@ def check_csafety(published: Stops, claim: CSafety, *, original: Stops | None = 
         What to judge.
     original : Stops, optional
         The true data, one trajectory per published one and in the same order.  Its taxonomy must be the published one,
-        by the names of nodes and parents and by the labels; the order of nodes may differ.
+        by the names of nodes and parents and by the labels; the order of nodes may differ, and a leaf that was added
+        for stops of trajectories that are not published may be missing there.
 
     Returns
     -------
@@ -102,7 +103,10 @@ def check_csafety(published: Stops, claim: CSafety, *, original: Stops | None = 
     >>> check_csafety(data, CSafety(c="1/4", place_people=1, weights="uniform")).measured["max_probability_exact"]
     '1/4'
     """
-    codes = None if original is None else codes_in(published.taxonomy, original.taxonomy)
+    codes = None
+    if original is not None and len(original) == len(published):
+        used = original.place[np.repeat(np.diff(published.offsets) > 0, np.diff(original.offsets))]
+        codes = codes_in(published.taxonomy, original.taxonomy, used)
     reason = _refusal(published, original, codes)
     if reason:
         return _verdict(published, claim, original, None, None, reason)

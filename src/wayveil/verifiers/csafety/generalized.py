@@ -14,10 +14,12 @@ FEW = 64
 """So few trajectories are compared one by one, not all at once; the answer does not depend on it."""
 
 
-def codes_in(tree: Taxonomy, other: Taxonomy) -> IntArray | None:
+def codes_in(tree: Taxonomy, other: Taxonomy, used: IntArray | None = None) -> IntArray | None:
     """Return the code in `tree` of every node of `other`, or None if they are not the same tree with the same labels.
 
     Nodes are compared by name, with the name of their parent and whether they are sensitive; their order may differ.
+    A leaf that was added to `other` for stops need not be in `tree` if it is none of the nodes that are `used`; its
+    code is that of the kind above it then.
 
     Examples
     --------
@@ -29,9 +31,14 @@ def codes_in(tree: Taxonomy, other: Taxonomy) -> IntArray | None:
     """
     code = {name: i for i, name in enumerate(tree.nodes)}
     codes = np.array([code.get(name, -1) for name in other.nodes], np.int64)
-    if len(tree) != len(other) or (codes < 0).any():
+    missing = np.array([name not in code and name in other.added for name in other.nodes], np.bool_)
+    missing[np.arange(len(other)) if used is None else used] = False
+    if len(tree) != len(other) - missing.sum() or (codes[~missing] < 0).any():
         return None
-    parents = np.where(other.parent < 0, -1, codes[other.parent])
+    codes[missing] = codes[other.parent[missing]]
+    # What is missing is a leaf, so no node has lost its parent.
+    other_parent = np.where(missing, other.parent[other.parent], other.parent)
+    parents = np.where(other_parent < 0, -1, codes[other_parent])
     if (tree.parent[codes] != parents).any() or (tree.sensitive[codes] != other.sensitive).any():
         return None
     return codes

@@ -16,10 +16,10 @@ from wayveil.model.claims.counting import exceeds, share_text
 from wayveil.model.data.ragged import BoolArray, IntArray, offsets_of, take, trajectory_of_row
 from wayveil.model.data.routes import Routes
 from wayveil.model.results import Verdict
+from wayveil.verifiers.common.connected_routes import Faults, not_judged_of_routes, refusal_of_routes, size_of_routes
 from wayveil.verifiers.common.driven_routes import Driven
 from wayveil.verifiers.common.inferred_routes import RouteGroups, exceed, inference_routes_of
 from wayveil.verifiers.common.step_budget import BudgetExceeded, StepBudget
-from wayveil.verifiers.strict_k.strict_k_verifier import Faults, not_judged_of_routes, refusal_of_routes, size_of_routes
 
 __all__ = ["WORK_LIMIT", "check_subsequence_k"]
 
@@ -177,6 +177,9 @@ def _judge(table: _Table, claim: SubsequenceK) -> _Findings:
     budget = StepBudget(WORK_LIMIT, cost=_NANOSECONDS)
     k = claim.k
     try:
+        # It is enough to look at whole routes: whoever contains a route contains all of its subsequences, so a
+        # subsequence has at least the support of the route it is taken from. Routes that k people have need no search,
+        # and those that another one begins with are looked at there.
         for group in whole[support[whole] < k].tolist():
             roads = table.wanted(group)
             support[group] = search.support(roads, budget)
@@ -202,11 +205,15 @@ def _judge_shares(table: _Table, share: Fraction, budget: StepBudget) -> tuple[f
     # What a person owns of a branch: his routes are in the order of branches, so it is a range of them.
     total = offsets_of(times)
     rows = offsets_of(groups.rows)
+    # Sorted by person and route, a branch of the tree of routes is a range of a person's rows: its count is a
+    # difference of two sums.
     end = np.searchsorted(person * n + group, person * n + after[group])
     own = total[end] - total[:-1]
     branch = rows[after[group]] - rows[group]
     bad = exceed(own, branch, share)
     most = float((own / np.maximum(branch, 1))[~bad].max(initial=0.0))
+    # If nobody has too much of any branch, nobody has too much of any subsequence (see the notes of the method
+    # `prefix`). Otherwise the claim may still hold, and subsequences of these people are tried, within the budget.
     if not bad.any():
         return most, None
     n_slices = len(groups.t_start)
@@ -250,6 +257,7 @@ class _Shares:
         # routes.
         if len(sequence) > _DEEPEST:
             raise BudgetExceeded
+        # PrefixSpan by hand: for every road that can come next, the routes that have it and where they go on.
         following: dict[int, dict[int, int]] = defaultdict(dict)
         for group, place in places.items():
             spend(1_000 + 200 * (len(routes[group]) - place))

@@ -1,0 +1,286 @@
+"""The attacker who looks for numbers that stand for few people, published or worked out from others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+
+from wayveil.attacks.attack_base import mean, threshold_parameter
+from wayveil.attacks.attack_numbers import mean_risk, share_above, worst_risk
+from wayveil.model import Attack, AttackResult, CountTables, Engine, Visits, parameter
+from wayveil.model.claims.threshold import count_parameter, every_parameter, tally_parameter
+from wayveil.model.data.count_tables import ALL, list_events
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray
+from wayveil.model.numbers import count
+
+__all__ = ["SmallCells"]
+
+_ROUNDS = 100
+_SOLVED = 200
+"""So many of the cells with the narrowest bounds are bounded exactly, by a linear program each."""
+
+
+class _Cells(NamedTuple):
+    """The true cells, and what each person is of them.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The zones; 0 is all of them.
+    zone, to_zone, t : int64, one per cell
+        What the cell is.
+    value : int64, one per cell
+        What it counts.
+    cell, person, part : int64, one per cell and person in it
+        What of it is somebody's.
+    timed : bool
+        Whether cells have times.
+    """
+
+    names: tuple[str, ...]
+    zone: IntArray
+    to_zone: IntArray
+    t: IntArray
+    value: IntArray
+    cell: IntArray
+    person: IntArray
+    part: IntArray
+    timed: bool
+
+
+class _Learned(NamedTuple):
+    """What the attacker knows of the true cells: which numbers, published or worked out; and how many of the latter."""
+
+    risk: FloatArray
+    worked_out: int
+    published: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmallCells(Attack):
+    """Someone reads all published numbers, adds and subtracts them, and knows which cells are empty.
+
+    A number tells that somebody is one of those whom it counts: the attacker picks one of them, or one of the visits,
+    and is right with the share that the victim is of it.  A cell that is not published is known if sums and differences
+    of published numbers show that it holds somebody, and fewer than `k`.  Before publication all cells are known.
+
+    Parameters
+    ----------
+    k : int, >= 2
+        A cell that is shown to hold fewer is known.
+    tally, count, every
+        What a cell is: as in the method `counts`.
+    threshold : number from 0 to 1
+        People whose identity risk is above this are counted in `identity_share_above`.
+
+    Notes
+    -----
+    Bounds of hidden cells are narrowed by every total, again and again; those of the 200 narrowest are then bounded
+    exactly, by linear programs.  O(n log n) for n rows, and the programs.
+
+    Examples
+    --------
+    >>> from wayveil.engines import LocalEngine
+    >>> data = Visits.from_records([[("a", 1)], [("a", 1)], [("b", 1)]])
+    >>> table = CountTables.from_rows([("a", "", 1, 2), ("", "", 1, 3), ("", "", None, 3)])
+    >>> found = SmallCells(k=2).run(data, table, sensitive={}, rng=np.random.default_rng(1), engine=LocalEngine())
+    >>> found.measured["identity_max"], found.measured["worked_out"]
+    (1.0, 1)
+    """
+
+    k: int = parameter(kind="int", low=2, default=5, help="a cell that holds fewer people is small")
+    tally: str = tally_parameter()
+    count: str = count_parameter()
+    every: str = every_parameter()
+    threshold: Fraction = threshold_parameter()
+
+    name: ClassVar[str] = "small_cells"
+    summary: ClassVar[str] = "an attacker who adds and subtracts all published numbers to find small ones"
+    accepts: ClassVar[type[Visits]] = Visits
+    targets: ClassVar[tuple[type[Any], ...]] = (CountTables,)
+
+    def queries(self, truth: Any, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> _Cells:
+        """Return the true cells; nothing is drawn."""
+        events = list_events(truth, tally=self.tally, every=self.every, component=self.name)
+        n = len(events.names)
+        moments, moment = np.unique(events.t, return_inverse=True)
+        key, cell = np.unique((moment * n + events.zone) * n + events.to_zone, return_inverse=True)
+        people, person = np.unique(events.person, return_inverse=True)
+        pair, times = np.unique(cell * max(1, len(people)) + person, return_counts=True)
+        part = np.ones(len(pair), np.int64) if self.count == "people" else times.astype(np.int64)
+        cell_of_pair = pair // max(1, len(people))
+        return _Cells(
+            names=events.names,
+            zone=key // n % n,
+            to_zone=key % n,
+            t=moments[key // n // n],
+            value=np.bincount(cell_of_pair, weights=part, minlength=len(key)).astype(np.int64),
+            cell=cell_of_pair,
+            person=pair % max(1, len(people)),
+            part=part,
+            timed=self.every != ALL and truth.has_times(),
+        )
+
+    def match(self, queries: _Cells, target: Any, *, truth: Any, rng: Any, engine: Engine) -> _Learned:
+        """Return everybody's risk: the largest share that somebody is of a number that is known."""
+        n_people = int(queries.person.max(initial=-1)) + 1
+        share = queries.part / np.maximum(queries.value[queries.cell], 1)
+        if target.individual:  # all cells of true data are there to be counted
+            return _Learned(_largest(queries.person, share, n_people), 0, len(queries.value))
+        numbers = _read(target, queries)
+        known = _find_cells(queries, numbers)
+        worked_out = np.zeros(len(known), np.bool_)
+        totals = [one for one in _list_totals(queries, self.tally) if one.key in numbers]
+        if totals:
+            least, most = _bounds(queries, known, totals, numbers)
+            worked_out = ~known & (least >= 1) & (most < self.k)
+        seen = (known | worked_out)[queries.cell]
+        risk = _largest(queries.person[seen], share[seen], n_people)
+        for total in totals:
+            inside = total.cells[queries.cell]
+            parts = np.bincount(queries.person[inside], weights=queries.part[inside], minlength=n_people)
+            risk = np.maximum(risk, parts / max(1, numbers[total.key]))
+        return _Learned(np.minimum(risk, 1.0), int(worked_out.sum()), len(numbers))
+
+    def summarize(self, queries: _Cells, matches: _Learned) -> AttackResult:
+        risk = matches.risk
+        above = None if not len(risk) else float((risk > float(self.threshold)).mean())
+        return AttackResult(
+            name=self.name,
+            adversary="reads, adds and subtracts all numbers, and knows which cells are empty",
+            victims=len(risk),
+            sampled=False,
+            numbers={
+                "identity_mean": mean_risk(mean(risk)),
+                "identity_max": worst_risk(float(risk.max()) if len(risk) else None),
+                "identity_share_above": share_above(above, self.threshold),
+                "worked_out": count(matches.worked_out, "Small cells that can be worked out", "cells", better="lower"),
+                "numbers": count(matches.published, "Numbers to be read", "numbers"),
+            },
+        )
+
+
+class _Total(NamedTuple):
+    """A total: what it is of, and the true cells that it counts."""
+
+    key: tuple[int, int, int | None]
+    cells: BoolArray
+
+
+def _largest(person: IntArray, share: FloatArray, n_people: int) -> FloatArray:
+    risk = np.zeros(n_people)
+    np.maximum.at(risk, person, share)
+    return risk
+
+
+def _read(target: CountTables, cells: _Cells) -> dict[tuple[int, int, int | None], int]:
+    """Return the published numbers by what they are of, as codes of the true names."""
+    code = {name: i for i, name in enumerate(cells.names)}
+    return {
+        (code.get(zone, -1), code.get(to_zone, -1), t): number
+        for table in range(len(target))
+        for zone, to_zone, t, number in target.record(table)
+    }
+
+
+def _find_cells(cells: _Cells, numbers: Mapping[tuple[int, int, int | None], int]) -> BoolArray:
+    """Return which true cells are published."""
+    times = cells.t.tolist() if cells.timed else [None] * len(cells.t)
+    keys = zip(cells.zone.tolist(), cells.to_zone.tolist(), times, strict=True)
+    return np.array([key in numbers for key in keys], np.bool_)
+
+
+def _list_totals(cells: _Cells, tally: str) -> list[_Total]:
+    """Return every total that such a table can have."""
+    everything = np.ones(len(cells.t), np.bool_)
+    found: list[_Total] = []
+    if tally == "zones":
+        found += [_Total((zone, 0, None), cells.zone == zone) for zone in np.unique(cells.zone).tolist() if cells.timed]
+        found += [_Total((0, 0, t), cells.t == t) for t in np.unique(cells.t).tolist() if cells.timed]
+        return [*found, _Total((0, 0, None), everything)]
+    for t in np.unique(cells.t).tolist():
+        when = t if cells.timed else None
+        now = cells.t == t
+        found += [_Total((zone, 0, when), now & (cells.zone == zone)) for zone in np.unique(cells.zone[now]).tolist()]
+        ends = np.unique(cells.to_zone[now]).tolist()
+        found += [_Total((0, zone, when), now & (cells.to_zone == zone)) for zone in ends]
+        found.append(_Total((0, 0, when), now))
+    return found
+
+
+def _bounds(
+    cells: _Cells, known: BoolArray, totals: list[_Total], numbers: Mapping[tuple[int, int, int | None], int]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the largest that each cell can be, by what is published.
+
+    Before each round the bounds hold; a round narrows them by every total, and the last one changes nothing.  Lines of
+    which nothing is published are not in totals, unless totals say otherwise.
+    """
+    least = np.where(known, cells.value, 0).astype(np.float64)
+    most = np.where(known, cells.value, np.inf).astype(np.float64)
+    named = np.zeros(len(known), np.bool_)
+    for total in totals:
+        if total.key != (0, 0, None):
+            named |= total.cells
+    named |= np.isin(cells.zone, cells.zone[known]) | np.isin(cells.t, cells.t[known])
+    inside = known | named
+    if any(int(cells.value[total.cells & inside].sum()) != numbers[total.key] for total in totals):
+        inside = np.ones(len(known), np.bool_)
+    most[~inside] = np.inf
+    lines: list[tuple[IntArray, int]] = [(np.flatnonzero(total.cells & inside), numbers[total.key]) for total in totals]
+    for _ in range(_ROUNDS):
+        before = least.sum(), np.isfinite(most).sum(), most[np.isfinite(most)].sum()
+        for members, value in lines:
+            low = least[members]
+            high = most[members]
+            others_low = low.sum() - low
+            unbounded = np.isinf(high)
+            # What all others may be at most: infinite if another one has no bound yet.
+            finite = np.where(unbounded, 0.0, high)
+            others_high = np.where(unbounded.sum() - unbounded > 0, np.inf, finite.sum() - finite)
+            most[members] = np.minimum(high, value - others_low)
+            least[members] = np.maximum(low, value - others_high)
+        if before == (least.sum(), np.isfinite(most).sum(), most[np.isfinite(most)].sum()):
+            break
+    hidden = np.flatnonzero(~known & inside)
+    narrow = hidden[np.argsort(most[hidden], kind="stable")][:_SOLVED]
+    for cell in narrow.tolist():
+        least[cell], most[cell] = _solve(hidden, lines, cells.value, known, cell, (least[cell], most[cell]))
+    return least, most
+
+
+def _solve(
+    hidden: IntArray,
+    lines: list[tuple[IntArray, int]],
+    value: IntArray,
+    known: BoolArray,
+    cell: int,
+    bounds: tuple[float, float],
+) -> tuple[float, float]:
+    """Return exact bounds of a hidden cell."""
+    position = np.full(len(known), -1)
+    position[hidden] = np.arange(len(hidden))
+    row: list[IntArray] = []
+    column: list[IntArray] = []
+    rest: list[float] = []
+    for number, (members, total) in enumerate(lines):
+        unknown = members[~known[members]]
+        row.append(np.full(len(unknown), number))
+        column.append(position[unknown])
+        rest.append(float(total - value[members[known[members]]].sum()))
+    shape = (len(lines), len(hidden))
+    joined = np.concatenate(row), np.concatenate(column)
+    equations = csr_array((np.ones(len(joined[0])), joined), shape=shape)
+    objective = np.zeros(len(hidden))
+    objective[position[cell]] = 1.0
+    low, high = (linprog(sign * objective, A_eq=equations, b_eq=rest, method="highs") for sign in (1.0, -1.0))
+    return (
+        float(np.rint(low.fun)) if low.success else bounds[0],
+        float(np.rint(-high.fun)) if high.success else bounds[1],
+    )

@@ -1,0 +1,1 @@
+"""Numbers that count enough people, and none that can be worked out."""

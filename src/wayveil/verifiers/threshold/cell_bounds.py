@@ -1,0 +1,141 @@
+"""What hidden cells of a table may be, given all that is published: feasible tables, by linear programming.
+
+A hidden cell is a variable from 0 on.  Every published total is an equation: the hidden cells that it counts add up to
+it, less the cells that are published.  The sets that totals count are those of rows, columns and all, which are two
+families of nested sets; so the corners of what is feasible are whole numbers, and a bound that linear programming finds
+is one that a table of whole numbers reaches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csr_array, eye_array, hstack
+
+from wayveil.model.data.ragged import BoolArray, IntArray
+
+__all__ = ["Equations", "find_pinned_low", "find_too_low_highs", "solve_bounds"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Equations:
+    """The hidden cells and what is known of their sums.
+
+    Parameters
+    ----------
+    n_cells : int
+        The number of hidden cells.
+    members : sequence of int64 arrays
+        For each published total, the hidden cells that it counts.
+    rest : sequence of int
+        For each, what is left of it for them.
+    """
+
+    n_cells: int
+    members: Sequence[IntArray]
+    rest: Sequence[int]
+
+    def matrix(self) -> Any:
+        """Return the equations as a sparse matrix."""
+        row = np.repeat(np.arange(len(self.members)), [len(cells) for cells in self.members])
+        column = np.concatenate([np.zeros(0, np.int64), *self.members])
+        return csr_array((np.ones(len(row)), (row, column)), shape=(len(self.members), self.n_cells))
+
+    def fits(self, table: IntArray) -> bool:
+        """Return whether whole numbers keep every equation, exactly."""
+        sums = (int(table[cells].sum()) for cells in self.members)
+        return bool((table >= 0).all()) and all(one == rest for one, rest in zip(sums, self.rest, strict=True))
+
+
+def find_pinned_low(known: Equations, cells: IntArray) -> IntArray:
+    """Return those of some hidden cells that cannot be 0 in any table that fits.
+
+    One table with a 0 clears every cell that is 0 in it.  Each round asks for one in which the sum over all cells that
+    are not cleared is least; where that clears none, for the least value of one cell, which is cleared or found.
+    """
+    return _search(known, cells, lambda one, table: table[one] == 0, _least)
+
+
+def find_too_low_highs(known: Equations, cells: IntArray, wanted: int) -> IntArray:
+    """Return those of some hidden cells that cannot be `wanted` or more in any table that fits; in the same way."""
+
+    def highest(equations: Equations, some: IntArray) -> IntArray | None:
+        return _most(equations, some, wanted)
+
+    return _search(known, cells, lambda one, table: table[one] >= wanted, highest)
+
+
+def solve_bounds(known: Equations, cell: int) -> tuple[float, float]:
+    """Return the least and the largest value of one hidden cell; the largest is infinite where nothing bounds it."""
+    matrix = known.matrix()
+    objective = np.zeros(known.n_cells)
+    objective[cell] = 1.0
+    bounds = []
+    for sign in (1.0, -1.0):
+        found = linprog(sign * objective, A_eq=matrix, b_eq=np.array(known.rest, float), method="highs")
+        bounds.append(np.inf if found.status == 3 else sign * found.fun if found.success else np.nan)
+    return float(bounds[0]), float(bounds[1])
+
+
+def _search(known: Equations, cells: IntArray, is_clear: Any, solve: Any) -> IntArray:
+    left = np.array(cells, np.int64)
+    stuck: list[int] = []
+    while len(left):
+        table = solve(known, left)
+        clear: BoolArray = np.zeros(len(left), np.bool_) if table is None else is_clear(left, table)
+        if clear.any():
+            left = left[~clear]
+            continue
+        table = solve(known, left[:1])
+        if table is None or not is_clear(left[:1], table)[0]:
+            stuck.append(int(left[0]))
+        left = left[1:]
+    return np.array(stuck, np.int64)
+
+
+def _least(known: Equations, cells: IntArray) -> IntArray | None:
+    objective = np.zeros(known.n_cells)
+    objective[cells] = 1.0
+    return _solve(known, objective, known.matrix(), known.n_cells)
+
+
+def _most(known: Equations, cells: IntArray, wanted: int) -> IntArray | None:
+    """Return a table in which as much as possible of the first `wanted` of each cell is there.
+
+    Behind the cells, there is a variable for each of `cells`: it is no more than the cell, and no more than `wanted`.
+    """
+    n = len(cells)
+    objective = np.concatenate([np.zeros(known.n_cells), -np.ones(n)])
+    pick = csr_array((-np.ones(n), (np.arange(n), cells)), shape=(n, known.n_cells))
+    below = hstack([pick, eye_array(n)], format="csr")
+    equal = hstack([known.matrix(), csr_array((len(known.members), n))], format="csr")
+    limits = [(0, None)] * known.n_cells + [(0, wanted)] * n
+    found = linprog(
+        objective,
+        A_ub=below,
+        b_ub=np.zeros(n),
+        A_eq=equal,
+        b_eq=np.array(known.rest, float),
+        bounds=limits,
+        method="highs-ds",
+    )
+    return _whole(known, found)
+
+
+def _solve(known: Equations, objective: Any, equal: Any, n: int) -> IntArray | None:
+    if not len(known.members):
+        return np.zeros(n, np.int64)
+    found = linprog(objective, A_eq=equal, b_eq=np.array(known.rest, float), method="highs-ds")
+    return _whole(known, found)
+
+
+def _whole(known: Equations, found: Any) -> IntArray | None:
+    """Return the table that was found, as whole numbers that fit exactly; None where there is none."""
+    if found.x is None or not np.isfinite(found.x).all():
+        return None
+    table = np.rint(found.x[: known.n_cells]).astype(np.int64)
+    return table if known.fits(table) else None
