@@ -36,6 +36,10 @@ def yardstick_of(folder: Path, text: str) -> Any:
 BUCKETS = KCL.format(k=2) + '[[setting.prepare]]\nstep = "bucket"\nwidth = [2, 4]\n'
 GRIDS = KCL.format(k=2) + '[[setting.prepare]]\nstep = "grid"\ncell = [100, 200]\nbucket = 10\n'
 NWA = '[[setting]]\nmethod = "nwa"\nk = 2\ndelta = [0, 10]\n'
+COUNTS = (
+    '[[setting]]\nmethod = "counts"\nk = [2, 3]\nevery = {every}\n'
+    "[compare]\nrisk = 'small_cells.identity_mean'\nloss = 'count_error'\n"
+)
 KNODE = '[[setting]]\nmethod = "knode"\nk = 2\nwindow = 10\n'
 
 
@@ -51,6 +55,7 @@ KNODE = '[[setting]]\nmethod = "knode"\nk = 2\nwindow = 10\n'
         (GRIDS, "known_visits", "range_queries", 0, True),
         ('[[setting]]\nmethod = "icba"\nk = [2, 3]\n', "seen_on_roads", "traffic", 0, False),
         ('[[setting]]\nmethod = "cast"\nc = 0.5\nm = [2, 3]\n', "known_places", "generalization_cost", 0, False),
+        (COUNTS.format(every=2), "small_cells", "count_error", 0, False),
         (KCL.format(k="[2, 3]") + "[compare]\nloss = 'visit_support.mean_relative_error'\n",
          "known_visits", "visit_support", 0, False),
     ],
@@ -88,6 +93,13 @@ def test_the_yardstick_by_kind_and_preparation(
 def test_what_is_not_comparable_is_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         yardstick_of(tmp_path, text)
+
+
+def test_tables_are_measured_by_the_cells_that_they_count(tmp_path: Path) -> None:
+    found = yardstick_of(tmp_path, COUNTS.format(every=2))
+    assert found.attack.every == found.metric.every == "2"
+    with pytest.raises(UsageError, match=r"The settings count different cells \(tally, count or every\)"):
+        yardstick_of(tmp_path, COUNTS.format(every="[2, 4]"))
 
 
 def test_sensitive_values_may_be_compared_where_all_name_the_same(tmp_path: Path) -> None:

@@ -62,6 +62,12 @@ def test_pages_show_the_promises_and_parameters_of_the_code() -> None:
     assert {name for kind, name in shown if kind == "parameters"} >= set(wayveil.METHODS)
 
 
+def test_the_figures_show_what_the_methods_publish() -> None:
+    for name, drawn in script("method-figures").figures():
+        written = (DOCS / "methods" / "figures" / f"{name}.svg").read_text(encoding="utf-8")
+        assert written == drawn, f"{name}.svg: run  .venv/bin/python scripts/method-figures"
+
+
 def test_the_types_of_the_page_are_those_of_the_results() -> None:
     written = (ROOT / "frontend/src/visual/results.ts").read_text(encoding="utf-8")
     assert written == script("results-types").text(), "run  .venv/bin/python scripts/results-types"

@@ -12,9 +12,9 @@ import pytest
 from wayveil.cli import app
 from wayveil.cli.show import head_lines, outcome_lines
 from wayveil.methods import METHODS
-from wayveil.model import CountTables, KclPrivacy, MethodResult, Threshold, Verdict, Visits
+from wayveil.model import CountTables, KclPrivacy, MethodResult, Routes, Threshold, Verdict, Visits
 from wayveil.pipeline.outcome import Outcome
-from wayveil.pipeline.remaining import Remaining, Stage, count_published, stages_of_balance
+from wayveil.pipeline.remaining import Remaining, Stage, count_published, name_remedies, stages_of_balance
 from wayveil.recipe import catalog
 from wayveil.report.text.head import make_head
 
@@ -113,6 +113,15 @@ def test_of_numbers_what_they_count_is_left() -> None:
     made = MethodResult(data=table, claim=Threshold(k=2), source=np.array([-1]), counted=counted)
     found = count_published("counts", before, made, np.array([0, 1, 2]))
     assert (found.rows, found.row_word, found.trips, found.people) == (2, "visits", 2, 1)
+
+
+def test_of_counts_coarser_times_and_zones_are_advised() -> None:
+    data = Visits.from_records([[("a", 1)]])
+    assert name_remedies(data, (), "counts")[:2] == (
+        "a wider --every, such as 1d or all",
+        "--prepare 'zones cell=500 people=50'",
+    )
+    assert name_remedies(Routes.tiny(), (), "counts")[0] == "a wider --every, such as 1d or all"
 
 
 def test_what_was_invented_is_nothing_that_is_left() -> None:

@@ -127,7 +127,7 @@ def _root(
 def demo(out: Annotated[Path, typer.Option("--out", metavar="DIR", parser=named_path,
                                            help="Folder to write to.")] = Path("wayveil-demo"),
          as_json: Json = False) -> None:  # fmt: skip
-    """Do the main job on generated data and show where the report is."""
+    """Publish generated data, and say where the report is."""
     from wayveil.commands.demo import demo as run_demo
     from wayveil.recipe.catalog import make_engine
 
@@ -137,9 +137,9 @@ def demo(out: Annotated[Path, typer.Option("--out", metavar="DIR", parser=named_
 
 
 @app.command("methods")
-def methods(name: Annotated[str | None, typer.Argument(help="A method, to see all of it.")] = None,
+def methods(name: Annotated[str | None, typer.Argument(help="A method, to see everything about it.")] = None,
             as_json: Json = False) -> None:  # fmt: skip
-    """Show what there is: claims, attackers covered and not covered, parameters."""
+    """List the methods, or show one: its promise, whom it stops and whom not, its parameters."""
     from wayveil.recipe import catalog
 
     if name is None:
@@ -202,7 +202,7 @@ def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A publish
                "--public-key", metavar="FILE", help="The publisher's key: fail unless it signed the manifest.")] = None,
            work_limit: Annotated[int | None, typer.Option(
                "--work-limit", metavar="STEPS", min=1,
-               help="Stop judging the files after so many steps of about a nanosecond; by default as many as their "
+               help="Stop judging the files after this many steps of about a nanosecond; by default as many as their "
                     "size justifies.")] = None,
            by_definition: Annotated[bool, typer.Option(
                "--by-definition", help="Judge small data also by the claim's definition, a short program that tries "
@@ -349,7 +349,7 @@ def warm(methods: Annotated[list[str] | None, typer.Argument(metavar="METHOD..."
          jobs: Annotated[int | None, typer.Option(
              "--jobs", min=1, help="Processes at a time; as many as there are cores by default.")] = None,
          as_json: Json = False) -> None:  # fmt: skip
-    """Compile what publications need ahead of time, as in the image of a container."""
+    """Compile ahead of time what publications need, as for a container image."""
     from wayveil.commands.rehearsal import rehearse_all
 
     done: list[str] = []
@@ -366,13 +366,13 @@ def advise(
     recipe: Annotated[Path, typer.Argument(help="A recipe in TOML, as inspect writes it.")],
     use: Annotated[
         Literal["flows", "hours", "lengths", "routes", "patterns", "points"] | None,
-        typer.Option("--use", help="What the data are for; by default flows, hours and lengths, the worst of them."),
+        typer.Option("--use", help="What the data are for; by default the worst of flows, hours and lengths."),
     ] = None,
     resolution: Annotated[
         str | None,
         typer.Option(
             "--resolution", metavar="METRES,MINUTES",
-            help="At which the use is measured, as in 500m,60min; by default about 1/40 of where people are, an hour.",
+            help="Resolution of the measured loss, as in 500m,60min; by default about 1/40 of the area, and an hour.",
         ),
     ] = None,
     max_risk: Annotated[
@@ -423,13 +423,13 @@ def serve(
         typer.Option(
             "--token-file",
             metavar="FILE",
-            help="Holds what every request must bring, as WAYVEIL_TOKEN does; fresh and secret by default.",
+            help="File with the token that every request must carry, like WAYVEIL_TOKEN; fresh and secret by default.",
         ),
     ] = None,
     data: Annotated[
         Path | None, typer.Option("--data", metavar="DIR", help="Folder for uploads and runs; private to you.")
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="How many runs at a time.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Number of runs at a time.")] = 1,
     max_upload: Annotated[str, typer.Option("--max-upload", metavar="SIZE", help="Largest file, as in 2GB.")] = "2GB",
     as_json: Json = False,
 ) -> None:

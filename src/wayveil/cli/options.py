@@ -90,7 +90,9 @@ _INPUT: dict[str, Any] = {
     ],
     "owners": Annotated[
         list[Path] | None,
-        typer.Option("--owners", metavar="FILE", help="Whose a trajectory is: a table traj_id, user_id; repeatable."),
+        typer.Option(
+            "--owners", metavar="FILE", help="Who owns each trajectory: a table traj_id, user_id; repeatable."
+        ),
     ],
     "each_trajectory": Annotated[
         bool,
@@ -101,7 +103,7 @@ _INPUT: dict[str, Any] = {
     ],
     "similar_ids": Annotated[
         Literal["different", "same"] | None,
-        typer.Option("--similar-ids", help="What people are whose ids differ by case, blanks or leading zeros only."),
+        typer.Option("--similar-ids", help="How to treat ids that differ only by case, blanks or leading zeros."),
     ],
     "known": Annotated[
         Path | None,
@@ -109,7 +111,9 @@ _INPUT: dict[str, Any] = {
     ],
     "places": Annotated[
         Path | None,
-        typer.Option("--places", metavar="FILE", help="Where the locations of visits are, or where people can stop."),
+        typer.Option(
+            "--places", metavar="FILE", help="Coordinates of the locations of visits, or places where people can stop."
+        ),
     ],
     "zones": Annotated[
         Path | None,
@@ -117,7 +121,9 @@ _INPUT: dict[str, Any] = {
     ],
     "network": Annotated[
         Path | None,
-        typer.Option("--network", metavar="FILE", help="The road network of routes, or for points put on roads."),
+        typer.Option(
+            "--network", metavar="FILE", help="The road network of the routes, or the one to match points to."
+        ),
     ],
     "taxonomy": Annotated[
         Path | None,
@@ -134,11 +140,11 @@ _INPUT: dict[str, Any] = {
         typer.Option("--unknown-places", help="What to do with stops at places that the taxonomy does not have."),
     ],
     "separator": Annotated[
-        str | None, typer.Option("--separator", metavar="SIGN", help="Between two columns of text: , ; | tab or space.")
+        str | None, typer.Option("--separator", metavar="SIGN", help="Column separator: , ; | tab or space.")
     ],
     "decimal": Annotated[str | None, typer.Option("--decimal", metavar="SIGN", help="Decimal mark: . or ,")],
     "encoding": Annotated[
-        str | None, typer.Option("--encoding", metavar="NAME", help="Of text, as in utf-8, cp1252, utf-16.")
+        str | None, typer.Option("--encoding", metavar="NAME", help="Text encoding, as in utf-8, cp1252, utf-16.")
     ],
     "no_header": Annotated[bool, typer.Option("--no-header", help="The first line is data; columns are column_1, ...")],
     "names": Annotated[
@@ -149,16 +155,19 @@ _INPUT: dict[str, Any] = {
         typer.Option(
             "--time-format",
             metavar="WORD",
-            help="ymd, dmy, mdy, named, compact, epoch_s, epoch_ms, epoch_us, epoch_ns, clock.",
+            help="How times are written: ymd, dmy, mdy, named, compact, epoch_s, epoch_ms, epoch_us, epoch_ns, clock.",
         ),
     ],
     "time_zone": Annotated[
-        str | None, typer.Option("--time-zone", metavar="ZONE", help="Of times without an offset, as in Europe/Athens.")
+        str | None,
+        typer.Option("--time-zone", metavar="ZONE", help="Time zone of times without an offset, as in Europe/Athens."),
     ],
     "position_format": Annotated[
         str | None,
         typer.Option(
-            "--position-format", metavar="WORD", help="Of coordinates: degrees, e5, e6, e7, semicircles, sexagesimal."
+            "--position-format",
+            metavar="WORD",
+            help="How coordinates are written: degrees, e5, e6, e7, semicircles, sexagesimal.",
         ),
     ],
     "position_order": Annotated[
@@ -167,7 +176,9 @@ _INPUT: dict[str, Any] = {
     ],
     "line_every": Annotated[
         float | None,
-        typer.Option("--line-every", metavar="SECONDS", help="Between two positions of a column that holds lines."),
+        typer.Option(
+            "--line-every", metavar="SECONDS", help="Time between two positions of a column that holds lines."
+        ),
     ],
     "bad_rows": Annotated[
         Literal["refuse", "drop"],
@@ -199,7 +210,7 @@ MaxRisk = Annotated[
 ]
 UseFor = Annotated[
     Literal["flows", "hours", "routes", "patterns", "points"] | None,
-    typer.Option("--use", help="What the data are for: the loss that tells most for it comes first."),
+    typer.Option("--use", help="What the data are for: the loss that matters most for it comes first."),
 ]
 Measure = Annotated[
     Literal["none", "quick", "full"] | None,
@@ -215,7 +226,8 @@ Keep = Annotated[
 ]
 KeepMapping = Annotated[bool, typer.Option("--keep-mapping", help="Keep a private table of new ids and input ids.")]
 WithRaw = Annotated[
-    bool, typer.Option("--with-raw", help="Draw raw trajectories in the report; it must not leave your hands then.")
+    bool,
+    typer.Option("--with-raw", help="Draw raw trajectories in the report, which must then never leave your hands."),
 ]
 Pdf = Annotated[bool, typer.Option("--pdf", help="Also print the report to private/report.pdf, with a browser.")]
 Format = Annotated[
@@ -225,7 +237,10 @@ Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace what is there, after the new result is complete and verified.")
 ]
 Seed = Annotated[
-    int | None, typer.Option("--seed", min=0, help="Repeat method and measurements; fresh and secret by default.")
+    int | None,
+    typer.Option(
+        "--seed", min=0, help="Seed of the method and the measurements, to repeat them; fresh and secret by default."
+    ),
 ]
 SecretFile = Annotated[
     Path | None,
@@ -242,7 +257,7 @@ SignKey = Annotated[
 ]
 EngineName = Annotated[
     Literal["local", "dask", "auto"] | None,
-    typer.Option("--engine", help="Where the work runs: this machine, a cluster, or as the size says; default local."),
+    typer.Option("--engine", help="Where the work runs: this machine, a cluster, or chosen by size; default local."),
 ]
 Scheduler = Annotated[
     str | None,
@@ -259,9 +274,10 @@ BlockBy = Annotated[
     Literal["times", "slice", "length", "place", "whole"] | None,
     typer.Option("--blocks", help="Cut the data into blocks that are published one by one; all at once by default."),
 ]
-BlockRows = Annotated[int | None, typer.Option("--block-rows", min=1, help="About so many rows are in a block.")]
+BlockRows = Annotated[int | None, typer.Option("--block-rows", min=1, help="Approximate number of rows in a block.")]
 MemoryLimit = Annotated[
-    str | None, typer.Option("--memory-limit", metavar="SIZE", help="Cut into blocks that fit, as in 4GB.")
+    str | None,
+    typer.Option("--memory-limit", metavar="SIZE", help="Cut into blocks that fit into this much memory, as in 4GB."),
 ]
 Verbose = Annotated[
     bool,

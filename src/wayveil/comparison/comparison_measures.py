@@ -188,7 +188,7 @@ def _attack(kind: str, named: Measure | None, settings: Sequence[Setting]) -> An
                 f"The attack {name} cannot be made on what {method.name} publishes here ({_words(method)}), so its "
                 "risk cannot be compared. Name another attack in [compare] risk, or leave this method out."
             )
-    return catalog.build("attack", name, {} if named is None else named.given)
+    return catalog.build("attack", name, {**_cells_counted("attack", name, settings), **_given(named)})
 
 
 def _metric(kind: str, named: Measure | None, settings: Sequence[Setting]) -> Any:
@@ -201,7 +201,30 @@ def _metric(kind: str, named: Measure | None, settings: Sequence[Setting]) -> An
                 f"The metric {name} cannot be taken of what {method.name} publishes here ({_words(method)}), so its "
                 "loss cannot be compared. Name another metric in [compare] loss, or leave this method out."
             )
-    return catalog.build("metric", name, {} if named is None else named.given)
+    return catalog.build("metric", name, {**_cells_counted("metric", name, settings), **_given(named)})
+
+
+def _given(named: Measure | None) -> dict[str, Any]:
+    return {} if named is None else dict(named.given)
+
+
+def _cells_counted(family: catalog.Family, name: str, settings: Sequence[Setting]) -> dict[str, Any]:
+    """Return what a cell is, where tables of counts are compared; UsageError where settings count different cells."""
+    methods = [setting.method for setting in settings]
+    if all(method.publishes.individual for method in methods):
+        return {}
+    known = {p.name for p in catalog.parameters(family, name)} - {"k"}
+    told = [
+        method.claim.settings_of(name) if family == "attack" else method.metric_settings.get(name, {})
+        for method in methods
+    ]
+    cells = [{key: value for key, value in one.items() if key in known and key != "threshold"} for one in told]
+    if any(one != cells[0] for one in cells):
+        raise UsageError(
+            "The settings count different cells (tally, count or every), so their numbers cannot be compared. Compare "
+            "those that count the same."
+        )
+    return cells[0]
 
 
 def _metric_prepared(named: Measure | None, settings: Sequence[Setting], n_common: int) -> Any:

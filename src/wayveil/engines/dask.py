@@ -113,6 +113,8 @@ class DaskEngine:
         listed = list(items)
         if not listed:
             return []
+        # Items are dealt like cards, so that the result does not depend on which worker takes which, nor on how many
+        # there are.
         n_tasks = min(len(listed), _TASKS * self.workers)
         values: list[Any] = [None] * len(listed)
         # Items are often sorted by size: a task gets large and small ones, so that all take about as long.
@@ -214,6 +216,8 @@ class DaskEngine:
         running: dict[Any, tuple[int, str]] = {}
         sent: Any = _Parcel.of(function)
         homes = [""]
+        # A function with much data goes to the cluster once, as the result of a task, from where workers fetch it; Dask
+        # can make it again if a worker dies.
         if len(sent) > _SMALL:
             sent = client.submit(_same, sent, key=f"{name}-function", pure=False)
             homes = list(client.nthreads()) or homes  # left alone, Dask would keep tasks where the function is
@@ -238,6 +242,8 @@ class DaskEngine:
             while running:
                 yield from take(done.next_batch())
         finally:
+            # Left early, by an error or an interrupt: tasks that still run would write to folders that are about to
+            # disappear.
             if running:
                 client.cancel(list(running), force=True)
                 self._wait_for_tasks(name)

@@ -242,6 +242,8 @@ def load_published(folder: Path, manifest: Manifest) -> Loaded:
     parts = list(load_parts(folder, manifest))
     if len(parts) == 1:
         return parts[0]
+    # Parts number their owners from 0 each. Nobody can know whether owners of two parts are the same, so they are kept
+    # apart.
     first = np.cumsum([0, *(len(part.data) for part in parts)])
     owned: list[Any] = [replace(p.data, owner=p.data.owner + a) for p, a in zip(parts, first.tolist(), strict=False)]
     return Loaded(
@@ -342,6 +344,8 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
         if step.needs_zones:
             more_data = {"zones": load_zones(spec, step, data)}
         before = data
+        # `source` leads from what a step made to what it was made of; chained over steps, it leads back to the trips of
+        # the file, so that losses are counted from there.
         data, more, source = step.run_with_origin(data, **more_data)
         if source is not None:
             ids = ids.gather(source)

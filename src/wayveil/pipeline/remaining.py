@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.model import Data, MethodResult
+from wayveil.model.data.distinct_values import distinct_values
 from wayveil.model.data.ragged import IntArray, trajectory_of_row
 
 __all__ = ["Remaining", "Stage", "count_published", "count_stage", "name_remedies", "stages_of_balance"]
@@ -146,8 +147,8 @@ def count_published(name: str, before: Data, made: MethodResult, origin: IntArra
         name=name,
         rows=int(published.lengths[real].sum()),
         row_word=published.row_word,
-        trips=len(np.unique(origin[of[real]])),
-        people=len(np.unique(before.owner[of[real]])),
+        trips=len(distinct_values(origin[of[real]])),
+        people=len(distinct_values(before.owner[of[real]])),
     )
 
 
@@ -174,7 +175,12 @@ def name_remedies(data: Data, steps: Iterable[Any], method: str) -> tuple[str, .
     """Return options that often leave more, for this kind of data and with what was done already."""
     done = {step.name for step in steps}
     remedies: list[str] = []
-    if data.kind == "visits":
+    if method == "counts":
+        if data.has_times():
+            remedies.append("a wider --every, such as 1d or all")
+        if "zones" not in done and data.kind in ("visits", "trips"):
+            remedies.append("--prepare 'zones cell=500 people=50'")
+    elif data.kind == "visits":
         if "fold" not in done and data.time_format != "integer":
             remedies.append("--prepare 'fold to=weekday-weekend part=4h'")
         elif not done & {"fold", "bucket"}:

@@ -56,6 +56,8 @@ class Jobs:
 
     def open(self) -> None:
         """Go on with what an earlier server left: queued runs wait again, running ones are watched or lost."""
+        # A server may have been killed while jobs ran. Their processes live on and hold a lock on a file of their run,
+        # which tells them from those that died.
         for id in reversed(self._runs.ids()):
             state = self._runs.state(id)
             if state["state"] == "queued":
@@ -104,6 +106,7 @@ class Jobs:
                 raise Refused(409, "This run has ended already.")
             self._stopped.add(id)
             _signal(self._processes[id], signal.SIGTERM)
+        # A job that is asked to end cleans up after itself; one that does not is ended.
         timer = threading.Timer(_PATIENCE_S, self._kill, (id,))
         timer.daemon = True
         timer.start()
@@ -174,6 +177,7 @@ class Jobs:
         if self._runs.state(id)["state"] in ENDED:
             return
         ending = read_json(place / "end.json")
+        # Who cancels a run that was done in the same moment gets its result.
         if id in self._stopped and (ending is None or ending["state"] != "done"):
             end: dict[str, Any] = {"state": "cancelled", "error": None}
         elif ending is not None:

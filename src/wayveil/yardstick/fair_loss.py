@@ -206,6 +206,8 @@ class RawUse:
         parts = {}
         for use, before in self.tables.items():
             keys = np.union1d(before.key, after[use].key)
+            # The same function for fine and coarse data: a row that may have been in many cells counts a little in
+            # each, so coarser is never better by itself.
             parts[use] = counts_lost(_at(before, keys), _at(after[use], keys))
         return FairLoss(parts=parts, uses=self.uses)
 
@@ -230,6 +232,8 @@ def _count(
     begin = rng.random((5, data.n_rows))
     keys_by_use: dict[str, list[IntArray]] = {use: [] for use in uses}
     for draw in range(draws):
+        # A quasi-random sequence instead of independent draws: its points fill zone and interval evenly, so that few
+        # are enough.
         drawn = _draw(data, resolution, span, np.modf(begin + draw * _STEPS[:, None])[0])
         for use in uses:
             keys_by_use[use].append(_KEYS[use](drawn, data, resolution))
@@ -250,6 +254,7 @@ def _draw(data: Footprint, resolution: Resolution, span: tuple[float, float], ch
     low = np.where(np.isinf(data.t[0]), span[0], data.t[0])
     high = np.where(np.isinf(data.t[1]), span[1], data.t[1])
     t = low + (high - low) * chance[2]
+    # Both coordinates in one number; cells beyond the edge of the numbers are one.
     cell = _cells(x, resolution.metres) * (2 * _FAR) + _cells(y, resolution.metres)
     if data.dated:
         day = np.floor(t / _DAY_S).astype(np.int64)

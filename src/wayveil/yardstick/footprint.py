@@ -190,6 +190,7 @@ def _times(data: Data, blur: TimeBlur, steps: Sequence[Any]) -> Range:
     t: Any = data.times()
     if not blur.width:
         return t.astype(np.float64), t.astype(np.float64)
+    # A time that was put into a bucket may have been anywhere in it.
     low = (t - blur.start) // blur.width * blur.width + blur.start
     width = np.full(data.n_rows, blur.width, np.float64)
     sites = data.sites()
@@ -276,6 +277,7 @@ def _outlined(names: Sequence[str], frame: Frame | None, space: Space, polygons:
     left, low = _to_metres(closed[:, 0], closed[:, 2], frame, space)
     right, high = _to_metres(closed[:, 1], closed[:, 3], frame, space)
     west, east, south, north = space.box
+    # An open side ends at the middle 95 % of the raw data, or at the other side of the zone if that is farther out.
     left = np.where(np.isinf(sides[:, 0]), np.minimum(west, np.where(np.isinf(sides[:, 1]), west, right)), left)
     right = np.where(np.isinf(sides[:, 1]), np.maximum(east, left), right)
     low = np.where(np.isinf(sides[:, 2]), np.minimum(south, np.where(np.isinf(sides[:, 3]), south, high)), low)
@@ -299,6 +301,8 @@ def _shapes(names: Sequence[str], polygons: ZonePolygons | None) -> tuple[FloatA
     )
     bounds = shapely.bounds(shapes).reshape(-1, 4)
     area = (bounds[:, 2] - bounds[:, 0]) * (bounds[:, 3] - bounds[:, 1])
+    # A hexagon fills three quarters of its box. Its rectangle is shrunk to its area, so that shapes compare by what
+    # they hide.
     share = np.divide(shapely.area(shapes), area, out=np.ones(len(area)), where=area > 0)
     return bounds[:, [0, 2, 1, 3]], np.sqrt(np.where(np.isnan(share), 1.0, share))
 

@@ -81,6 +81,8 @@ def test_cells_are_those_of_the_definition(tally: str, count: str, every: str, w
 def test_what_is_counted_is_told_row_by_row() -> None:
     made = run(visits([["A1", "B2"], ["A1", "C2"]]), k=2)
     assert made.counted.tolist() == [True, False, True, False]
+    ways = run(visits([["A1", "B2", "C3"], ["A1", "B2"]]), k=2, tally="flows")
+    assert ways.counted.tolist() == [True, True, False, True, True]
     assert made.facts == {
         "cells that somebody is in": 3,
         "cells too small to publish": 2,

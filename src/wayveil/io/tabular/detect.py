@@ -71,8 +71,8 @@ def kind_of_table(table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = 
         )
     if {"t", "zone", "to_zone", "count"} <= set(names):
         raise table.wrong(
-            "this is a published table of counts, of which no method makes another publication; wayveil verify, risk "
-            "and utility take the whole published folder."
+            "this is a published table of counts, of which no method makes another publication; wayveil verify and "
+            "utility take the whole published folder."
         )
     raise columns_error(
         table,

@@ -102,6 +102,8 @@ class Sensitive:
         """Replace nodes with stops of too few people by those above them, from the lowest up; none is above the top."""
         node = self.node.copy()
         for depth in range(int(tree.depth.max()), 0, -1):
+            # From the leaves up: what is lifted in one round joins the nodes of the next, and may then have enough
+            # people.
             rows = np.flatnonzero((node >= 0) & (tree.depth[node] == depth))
             few = rows[_few_people(node[rows], self.owner[self.of[rows]], least_people)]
             above = tree.parent[node[few]]
@@ -183,6 +185,8 @@ class Sensitive:
         label = self.label[of]
         owner = self.owner[of]
         people, trips = (np.where(self.with_nodes, size, 0) for size in (people, trips))
+        # With uniform weights classes are independent of each other, so they are cut into chunks of about equally many
+        # stops, one task each.
         order = np.lexsort((stop, label))
         first = np.searchsorted(label[order], np.arange(len(people) + 1))
         bound = np.array(short_below(c).as_integer_ratio())

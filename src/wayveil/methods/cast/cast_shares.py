@@ -13,6 +13,7 @@ import numpy as np
 
 from wayveil.methods.cast.cast_tree import Preorder
 from wayveil.model.claims.counting import exceeds
+from wayveil.model.data.distinct_values import distinct_values
 from wayveil.model.data.ragged import BoolArray, IntArray
 
 __all__ = ["Shares", "dominated", "reach"]
@@ -84,6 +85,7 @@ class Shares:
         is_listed = np.isin(group, list(tables))
         for trajectory, number in zip(pool[is_listed].tolist(), group[is_listed].tolist(), strict=True):
             tables[number].add(int(owner[trajectory]), _secrets(secrets[trajectory]))
+        # Two passes: who did not fit into a small group may fit when others have joined it.
         for _ in range(2):
             for i in np.flatnonzero((places >= 0) & (seats < 0)).tolist():
                 who = int(owner[riders[i]])
@@ -151,6 +153,8 @@ class Shares:
         fullest = -1
         by_place: dict[int, dict[int, list[int]]] = {place: defaultdict(list) for place in nodes}
         for who, i in members:
+            # A stop at an inner node may have been at any place below it, so it counts for all of those that occur: in
+            # preorder a range of the sorted nodes.
             reached = {
                 place
                 for node in secrets[i]
@@ -160,6 +164,7 @@ class Shares:
                 by_place[place][who].append(i)
         for place, of_place in by_place.items():
             trips = sum(map(len, of_place.values()))
+            # Both ways of counting, and the worse of them decides which place is mended first.
             share = max(Fraction(len(of_place), people), Fraction(trips, len(members)))
             if share > max(worst, c):
                 worst = share
@@ -239,7 +244,7 @@ def reach(label: IntArray, node: IntArray, unit: IntArray, tree: Preorder) -> tu
     """
     n_nodes = len(tree.last)
     n_units = int(unit.max(initial=0)) + 1
-    key = np.unique((label * n_nodes + node) * n_units + unit)
+    key = distinct_values((label * n_nodes + node) * n_units + unit)
     place = key // n_units
     unit = key % n_units
     label = place // n_nodes
@@ -250,7 +255,7 @@ def reach(label: IntArray, node: IntArray, unit: IntArray, tree: Preorder) -> tu
     after = np.searchsorted(places, label * n_nodes + tree.last[node])
     many = after - first
     at = np.repeat(first - np.cumsum(many) + many, many) + np.arange(int(many.sum()))
-    pairs = np.unique(at * n_units + np.repeat(unit, many))
+    pairs = distinct_values(at * n_units + np.repeat(unit, many))
     count = np.bincount(pairs // n_units, minlength=len(places))
     return places // n_nodes, places % n_nodes, count
 

@@ -119,7 +119,10 @@ class Counts(Method):
             rows, published = self._with_totals(cells, small, share)
         timed = self.every != ALL and data.has_times()
         counted = np.zeros(data.n_rows, np.bool_)
-        counted[events.row[published[cells.cell_of_event]]] = True
+        begins = events.row[published[cells.cell_of_event]]
+        counted[begins] = True
+        if self.tally == "flows":
+            counted[begins + 1] = True  # a way has two ends
         return MethodResult(
             data=_make_table(data, events, rows, timed=timed),
             claim=self.claim,

@@ -140,7 +140,7 @@ class Head:
     def next_step(self) -> str:
         """What to do now."""
         if self.state == "kept":
-            return "read the report, then hand out the public folder; README.html in it says the rest to who gets it"
+            return "read the report, then hand out the public folder; README.html in it tells recipients the rest"
         return "; ".join(self.remedies) or "see the report"
 
     @property

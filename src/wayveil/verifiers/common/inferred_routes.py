@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wayveil.model.budget import spend
+from wayveil.model.data.distinct_values import distinct_values
 from wayveil.model.data.ragged import BoolArray, IntArray, offsets_of, take, trajectory_of_row
 from wayveil.model.data.routes import RoadNetwork, Routes
 from wayveil.verifiers.common.whole_trajectories import same
@@ -80,6 +81,8 @@ def find_inference_routes(
 def inference_routes_of(published: Routes, groups: RouteGroups, k: int, share: Fraction) -> InferenceRoutes:
     """Do what `find_inference_routes` does for groups that are known already, and count what they count."""
     sets = _Sets.of(published, groups)
+    # Definition 2: at an intersection, compare who comes in by one road with who goes out by another. Only roads with k
+    # people or more are compared: fewer are a break of another rule.
     coming, going = _meetings(published.network, sets, sets.people >= k)
     parts = []
     # In each direction: of the people on a road with k people or more, how many do not go on to (or come from) the
@@ -208,6 +211,8 @@ class RouteGroups:
         """Return the groups; trajectories where `nobody` is true are there, but count for nothing."""
         nonempty = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
         t_start, t_end, slice_of = _slices(data.t_start[nonempty], data.t_end[nonempty])
+        # Groups by route and slice. Everything below is counted per group, of which there are far fewer than
+        # trajectories.
         code, distinct = same(data.offsets, [data.road], nonempty)
         _, at, group = np.unique(slice_of * len(distinct) + code, return_index=True, return_inverse=True)
         name: IntArray = np.arange(len(nonempty)) if data.owners == "hidden" else data.owner[nonempty]
@@ -271,6 +276,8 @@ class RouteGroups:
         Where nobody owns more than the share of any group, nobody does of several together, so that only lists with a
         group that somebody dominates are counted.
         """
+        # A share of a sum is at most the largest share of its parts, so lists without a dominated group are safe
+        # without counting.
         bad = exceed(self.largest, self.rows, share)
         is_dominated = np.zeros(len(starts) - 1, np.bool_)
         for i in np.unique(trajectory_of_row(starts)[bad[members]]).tolist():
@@ -294,7 +301,7 @@ class RouteGroups:
             inside = members[starts[lo] : starts[hi]]
             _, at = take(self.starts, inside)
             which = np.repeat(np.arange(hi - lo), sizes[lo:hi])
-            pairs = np.unique(which * n_people + self.person[at])
+            pairs = distinct_values(which * n_people + self.person[at])
             counts[lo:hi] = np.bincount(pairs // n_people, minlength=hi - lo)
         return counts
 
@@ -316,6 +323,7 @@ class _Sets:
         offsets, road = groups.routes(data)
         group = trajectory_of_row(offsets)
         where, of_row = np.unique(groups.slice[group] * len(data.network) + road, return_inverse=True)
+        # Set and member packed into one number, sorted: membership is a binary search.
         key = np.unique(of_row * len(groups) + group)
         of_key, member = np.divmod(key, max(1, len(groups)))
         starts = offsets_of(np.bincount(of_key, minlength=len(where)))

@@ -89,6 +89,8 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
 
     async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # In the order of how cheap a lie is: Host (a name that was pointed at this address), Origin (a page of another
+        # site), then the token, and for what changes something a sign that our own page asked.
         headers = _Headers(scope["headers"])
         host = headers.one("host")
         if host is None or not self._is_ours(host):
@@ -120,6 +122,8 @@ class Guard:
         if scope["path"] != "/" or scope["method"] != "GET":
             return None
         try:
+            # The token is in an address only once. The answer sets a cookie and leads on to an address without it, so
+            # that it stays out of histories and referrers.
             given = parse_qs(scope["query_string"].decode("ascii"), max_num_fields=20).get("token")
         except ValueError:
             return False
