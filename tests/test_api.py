@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect as inspect_module
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from wayveil.api import inspect, publish, risk
 from wayveil.cli import main
 from wayveil.errors import InputError, ReadingNote, UsageError
 from wayveil.io import from_polars
-from wayveil.methods import Kcl, Knode
+from wayveil.methods import Kcl, Knode, Nwa
 from wayveil.model import GUARANTEES, Boxes, CSafety, KclPrivacy, Points, Stops, Taxonomy, Trips, Visits
 from wayveil.pipeline.outcome import NotPublished
 from wayveil.recipe.catalog import first_method
@@ -296,3 +297,59 @@ def test_trips_in_a_frame_need_a_person_and_may_have_coordinates() -> None:
     assert placed.place_frame.crs == "EPSG:4326"
     with pytest.raises(InputError, match="a trip ends before it begins"):
         from_polars(frame.with_columns(t_end=pl.lit(datetime(2024, 4, 30))))
+
+
+def _five_frames() -> dict[str, Any]:
+    """Return the same points as a frame of every library."""
+    trips = _moving("EPSG:4326")
+    geo = trips.to_point_gdf().reset_index().rename(columns={"trip": "traj_id", "who": "user_id"})
+    geo = geo[["traj_id", "user_id", "t", "geometry"]]
+    flat = geo.drop(columns="geometry").assign(lon=geo.geometry.x, lat=geo.geometry.y)
+    plain = pl.from_pandas(flat)
+    return {"pandas": flat, "geopandas": geo, "movingpandas": trips, "polars": plain, "pyarrow": plain.to_arrow()}
+
+
+@_OLD_CALLS
+@pytest.mark.parametrize("library", ["pandas", "geopandas", "movingpandas", "polars", "pyarrow"])
+def test_points_of_every_library_go_in_and_come_back_as_any_of_them(library: str) -> None:
+    pytest.importorskip("pyarrow")
+    frame = _five_frames()[library]
+    seen = inspect(frame)
+    assert seen.content is not None
+    assert seen.content["input"]["kind"] == "points"
+    assert "\n" not in repr(seen)
+    assert "value" in risk(frame, seed=1).columns
+    made = publish(frame, Nwa(k=2, delta=0), seed=1)
+    assert "\n" not in repr(made)
+    assert len(repr(made)) < 400
+    rows = made.to_polars()
+    assert rows.columns == ["traj_id", "t", "lon", "lat"]
+    assert made.to_arrow().num_rows == len(made.to_pandas()) == len(made.to_geopandas()) == rows.height > 0
+    moving = made.to_movingpandas()
+    assert sorted(track.id for track in moving.trajectories) == sorted(made.ids.to_list())
+    there = moving.to_point_gdf().reset_index().sort_values(["traj_id", "t"])
+    want = rows.sort("traj_id", "t")
+    assert there.geometry.x.tolist() == want["lon"].to_list()
+    assert there.geometry.y.tolist() == want["lat"].to_list()
+    assert there["t"].tolist() == want["t"].dt.replace_time_zone(None).to_list()
+    # What was published can be given again, in the form in which it came back.
+    with pytest.warns(ReadingNote, match="Each trajectory was declared") as said:
+        again = publish(moving, Nwa(k=2, delta=0), seed=1, owners="each-trajectory")
+    assert {str(warning.message) for warning in said} <= set(again.notes)
+    assert again.to_polars().height == rows.height
+
+
+@_OLD_CALLS
+def test_boxes_and_visits_are_no_trajectories_of_movingpandas() -> None:
+    made = publish(_moving("EPSG:4326"), Knode(k=2, window="1d"), seed=1)
+    with pytest.raises(UsageError, match="only points can become MovingPandas trajectories"):
+        made.to_movingpandas()
+
+
+@pytest.mark.parametrize("verb", [publish, risk, inspect])
+def test_signatures_complete(verb: Any) -> None:
+    """Every option of a verb is a named parameter with an annotation; those of an attack are its own."""
+    parameters = inspect_module.signature(verb).parameters.values()
+    assert [one.name for one in parameters if one.kind == one.VAR_KEYWORD] == (["parameters"] if verb is risk else [])
+    assert {"owners"} <= {one.name for one in parameters if one.kind == one.KEYWORD_ONLY}
+    assert all(one.annotation is not one.empty for one in parameters)

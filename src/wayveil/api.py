@@ -17,7 +17,16 @@ from wayveil.commands.inspect import Inspection, inspect_file, inspect_frame
 from wayveil.commands.risk import attack_data
 from wayveil.engines import Scratch
 from wayveil.errors import UsageError
-from wayveil.io import Loaded, from_frame, table_in_memory, to_geopandas, to_movingpandas, to_pandas, to_polars
+from wayveil.io import (
+    Loaded,
+    collect_notes,
+    from_frame,
+    table_in_memory,
+    to_geopandas,
+    to_movingpandas,
+    to_pandas,
+    to_polars,
+)
 from wayveil.model import Data, Engine, InputKind, guarantees, parameters_of
 from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.folder.secret import Secret
@@ -237,7 +246,8 @@ def publish(
         if any(value is not None for value in given) or prepare or keep or title:
             raise UsageError("publish: a recipe says everything; give no method and no options beside it.")
         return publish_recipe(what, engine=engine)
-    data = data_of("publish", what, owners, crs, similar_ids)
+    with collect_notes() as notes:
+        data = data_of("publish", what, owners, crs, similar_ids)
     chosen = _method_of(method)
     if out is not None and str(out) == "":
         raise UsageError("publish: out must be a folder, or left out; got an empty name.")
@@ -245,7 +255,7 @@ def publish(
         prepare=prepare, attacks=attacks, metrics=metrics, keep=keep, title=title, seed=seed, sign_key=sign_key
     )
     drawn = None if secret is None else Secret.read(Path(secret))
-    return _publish_data(data, chosen, settings, out=out, engine=engine, secret=drawn)
+    return _publish_data(data, chosen, settings, notes=tuple(notes), out=out, engine=engine, secret=drawn)
 
 
 def risk(
@@ -306,7 +316,21 @@ def risk(
     return as_frame(rows, ("attack", "adversary", "number"), ("value",))
 
 
-def inspect(what: Any, *, values: bool = False, **spec: Any) -> Inspection:
+def inspect(
+    what: Any,
+    *,
+    values: bool = False,
+    columns: Mapping[str, str] | None = None,
+    owners: Literal["each-trajectory"] | Sequence[str | Path] | None = None,
+    crs: str | None = None,
+    similar_ids: Literal["different", "same"] | None = None,
+    dialect: Mapping[str, Any] | None = None,
+    times: Mapping[str, Mapping[str, Any]] | None = None,
+    positions: Mapping[str, Mapping[str, Any]] | None = None,
+    line: Mapping[str, Any] | None = None,
+    places: str | Path | None = None,
+    bad_rows: Literal["refuse", "drop"] | None = None,
+) -> Inspection:
     """Say what a file or a data frame is: its columns as shapes, who the people are, and what is left to be asked.
 
     Parameters
@@ -315,8 +339,8 @@ def inspect(what: Any, *, values: bool = False, **spec: Any) -> Inspection:
         A frame of polars, pandas or GeoPandas, an Arrow table, or trajectories of MovingPandas.
     values : bool
         Whether to show some values of each column.
-    **said
-        What is known already, as in [input] of a recipe: ``columns``, ``crs``, ``owners``, ``dialect``, ``times``.
+    columns, owners, crs, similar_ids, dialect, times, positions, line, places, bad_rows
+        What is known already, as in [input] of a recipe.
 
     Examples
     --------
@@ -325,14 +349,19 @@ def inspect(what: Any, *, values: bool = False, **spec: Any) -> Inspection:
     >>> seen.profile.layout, [person.column for person in seen.profile.people]
     ('visits', ['card'])
     """
+    given = {
+        "columns": columns, "owners": owners, "crs": crs, "similar_ids": similar_ids, "dialect": dialect,
+        "times": times, "positions": positions, "line": line, "places": places, "bad_rows": bad_rows,
+    }  # fmt: skip
+    spec: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if isinstance(what, (str, Path)):
         return inspect_file(make_input({"path": str(what), **spec}), values=values)
     table = table_in_memory(what)
     if table is None:
         raise UsageError(f"inspect: a file or a data frame is needed, not {type(what).__name__}.")
-    frame, crs = table
-    if crs is not None:
-        spec.setdefault("crs", crs)
+    frame, its_crs = table
+    if its_crs is not None:
+        spec.setdefault("crs", its_crs)
     return inspect_frame(frame, values=values, **spec)
 
 
@@ -374,6 +403,7 @@ def _publish_data(
     method: Any,
     settings: _Settings,
     *,
+    notes: tuple[str, ...],
     out: str | Path | None,
     engine: Engine | None,
     secret: Secret | None,
@@ -383,7 +413,7 @@ def _publish_data(
     scratch = Scratch() if out is None else None
     target = Path(out or "") if scratch is None else scratch.path / "publication"
     try:
-        publication = _run(data, settings.recipe(data, method, target), engine, secret)
+        publication = _run(data, notes, settings.recipe(data, method, target), engine, secret)
     except BaseException:
         if scratch is not None:
             scratch.close()
@@ -393,8 +423,10 @@ def _publish_data(
     return publication
 
 
-def _run(data: Data, recipe: Recipe, engine: Engine | None, secret: Secret | None) -> Publication:
-    source = prepare_data(data, recipe.prepare, recipe.input)
+def _run(
+    data: Data, notes: tuple[str, ...], recipe: Recipe, engine: Engine | None, secret: Secret | None
+) -> Publication:
+    source = prepare_data(data, recipe.prepare, recipe.input, notes)
     outcome = publish_recipe(recipe, engine=engine, source=source, secret=secret)
     if outcome.public is None:
         raise UsageError("publish: the publication has no public folder.")
@@ -402,10 +434,13 @@ def _run(data: Data, recipe: Recipe, engine: Engine | None, secret: Secret | Non
     return Publication(data=loaded.data, ids=loaded.ids, outcome=outcome)
 
 
-def prepare_data(data: Data, steps: Sequence[Any], spec: InputSpec) -> Prepared:
-    """Run preparation steps on data in memory; `spec` says where the files are that steps need."""
+def prepare_data(data: Data, steps: Sequence[Any], spec: InputSpec, notes: tuple[str, ...] = ()) -> Prepared:
+    """Run preparation steps on data in memory, of which `notes` tell how they were read.
+
+    `spec` says where the files are that steps need.
+    """
     ids = pl.Series(np.arange(len(data))).cast(pl.String)
-    return prepare(Loaded(data=data, rows=data.n_rows, notes=(), ids=ids), steps, spec)
+    return prepare(Loaded(data=data, rows=data.n_rows, notes=notes, ids=ids), steps, spec)
 
 
 def data_of(

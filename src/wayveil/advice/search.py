@@ -20,7 +20,7 @@ from wayveil.recipe.recipe import Recipe
 from wayveil.yardstick.fair_loss import RawUse, Resolution
 from wayveil.yardstick.footprint import Space, trace
 
-__all__ = ["Search", "SearchProgress", "search_low", "search_settings"]
+__all__ = ["Search", "SearchProgress", "search_low", "search_settings", "take_turns"]
 
 SearchProgress = Callable[[str, int, int], None]
 """Called with a line, how many trials are done, and how many there are at most."""
@@ -69,7 +69,7 @@ def search_settings(
     began = time.monotonic()
     sizes = _round_sizes(loaded.data.n_rows)
     search = Search(rows=sizes[-1], whole=sizes[-1] >= loaded.data.n_rows)
-    left = list(settings)
+    left = take_turns(settings, recipe.method.name)
     lasted: dict[int, float] = {}
     earlier: dict[int, Trial] = {}
     total = _count_trials(len(left), len(sizes))
@@ -122,6 +122,27 @@ def search_settings(
     attacked = {id(trial.setting) for trial in search.trials}
     search_low([trial for key, trial in earlier.items() if key not in attacked], search.trials, attack)
     return search
+
+
+def take_turns(settings: Sequence[Setting], method: str) -> list[Setting]:
+    """Return settings so that families take turns, the recipe first and then families of its method.
+
+    Where time runs out, something of every family was tried then: a family of slow settings does not take all of it.
+
+    Examples
+    --------
+    >>> named = [("recipe", "kcl"), ("tga", "tga"), ("tga", "tga"), ("cells", "kcl"), ("cells", "kcl")]
+    >>> some = [Setting(steps=(), method={"name": name}, words=str(i), family=of) for i, (of, name) in enumerate(named)]
+    >>> [setting.words for setting in take_turns(some, "kcl")]
+    ['0', '3', '1', '4', '2']
+    """
+    families: dict[str, list[Setting]] = {}
+    for setting in settings:
+        families.setdefault(setting.family, []).append(setting)
+    order = sorted(families, key=lambda family: (family != RECIPE, families[family][0].method["name"] != method))
+    turns = [(turn, order.index(family), setting)
+             for family in order for turn, setting in enumerate(families[family])]  # fmt: skip
+    return [setting for _, _, setting in sorted(turns, key=lambda one: one[:2])]
 
 
 def search_low(others: Sequence[Trial], attacked: Sequence[Trial], attack: Callable[[Setting], Trial | None]) -> None:

@@ -208,7 +208,7 @@ def _lose_use(recipe: Recipe, prepared: Data, seen: Data, whole: Data, engine: E
     names = [name for name in telling_names(recipe.use) if name in metrics]
     for name in dict.fromkeys([*names, *metrics]):
         metric = metrics[name]
-        score = measure((metric,), prepared, whole if metric.matched else seen, engine)[0]
+        score = measure((metric,), prepared, lambda one: whole if one.matched else seen, engine)[0]
         if score.value is not None:
             return lost_share(score)
     return None

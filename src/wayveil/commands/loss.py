@@ -42,7 +42,7 @@ def measure_loss(
     if not metrics:
         kinds = (before.kind, after.kind)
         raise InputError(f"The original holds {kinds[0]} and the publication {kinds[1]}; these cannot be compared.")
-    return measure(tuple(metrics), before, after, engine or LocalEngine())
+    return measure(tuple(metrics), before, lambda _: after, engine or LocalEngine())
 
 
 def _like(original: InputSpec, published: Path) -> InputSpec:

@@ -8,6 +8,7 @@ from wayveil.io.publish.layouts import Layout, as_published
 from wayveil.io.publish.published import public_frame, read_extent, read_published, write_published
 from wayveil.io.publish.writer import write_points, write_trips, write_visits
 from wayveil.io.read.dataframes import (
+    collect_notes,
     from_arrow,
     from_frame,
     from_geopandas,
@@ -41,6 +42,7 @@ __all__ = [
     "Spans",
     "as_published",
     "attach_places",
+    "collect_notes",
     "from_arrow",
     "from_frame",
     "from_geopandas",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -39,6 +40,7 @@ Array = NDArray[Any]
 _PARTS = 24
 _DRAWN = 12
 _THERE = 0.5  # somebody is still in a cell where at least so many trips are to be expected; counts are whole numbers
+_AT_ONCE = 16_384  # boxes that are spread over cells at a time
 _MOMENTS = 8  # at which it is looked in which part of the time a box lasts
 
 
@@ -335,31 +337,60 @@ def _expected_presences(
     A box is in a cell with the share of its area there, and in a part of the time with the share of its time.
     """
     cells = before.select("column", "row").unique().sort("column", "row").to_numpy().astype(np.int64).reshape(-1, 2)
-    x = (data.x_min - corner[0]) / cell, (data.x_max - corner[0]) / cell
-    y = (data.y_min - corner[1]) / cell, (data.y_max - corner[1]) / cell
-    shares = share_of_cells(cells[:, 0], cells[:, 1], x, y)
-    spots = pl.DataFrame({"box": shares.area, "cell": shares.cell, "share": shares.share})
-    lasts = (data.t_max - data.t_min).view(np.uint64)  # as an unsigned number the difference of two times always fits
-    steps = [lasts // np.uint64(_MOMENTS) * np.uint64(i) for i in range(_MOMENTS)]
-    times = pl.DataFrame(
-        {
-            "box": np.tile(np.arange(data.n_rows), _MOMENTS),
-            "part": np.concatenate([parts.part(data.t_min + step.view(np.int64)) for step in steps]),
-        }
-    )
-    times = times.group_by("box", "part").agg((pl.len() / _MOMENTS).alias("time"))
-    trip = pl.DataFrame({"box": np.arange(data.n_rows), "trip": trajectory_of_row(data.offsets)})
-    both = times.join(trip, on="box").join(spots, on="box")
-    likely = both.group_by("trip", "part", "cell").agg((pl.col("time") * pl.col("share")).max().alias("share"))
+    likely = []
+    whole = 0.0
+    # A wide box lies in hundreds of cells, so only some trips are spread over cells at a time.
+    for some in _some_trips(data.offsets):
+        spots = _spots(data, some, cells, corner, cell)
+        times = _times_of_boxes(data, some, parts)
+        both = times.join(spots, on="box")
+        of_trip = both.group_by("trip", "part", "cell").agg((pl.col("time") * pl.col("share")).max().alias("share"))
+        likely.append(of_trip.group_by("part", "cell").agg(pl.col("share").sum()))
+        # Of each trip and part there is one presence at least; what of it is in no cell of the original is elsewhere.
+        whole += float(times.group_by("trip", "part").agg(pl.col("time").max())["time"].sum())
     presences = (
-        likely.group_by("part", "cell").agg(pl.col("share").sum().round(DECIMALS).alias("count")).sort("cell", "part")
+        pl.concat(likely)
+        .group_by("part", "cell")
+        .agg(pl.col("share").sum().round(DECIMALS).alias("count"))
+        .sort("cell", "part")
     )
-    # Of each trip and part there is one presence at least; what of it is in no cell of the original is elsewhere.
-    whole = times.join(trip, on="box").group_by("trip", "part").agg(pl.col("time").max())["time"].sum()
     at = presences["cell"].to_numpy()
     table = presences.select(column=pl.Series(cells[at, 0]), row=pl.Series(cells[at, 1]), part="part", count="count")
     matched = table.join(before.select("column", "row", "part"), on=["column", "row", "part"], how="semi")
-    return matched, max(0.0, round(float(whole) - float(matched["count"].sum()), DECIMALS))
+    return matched, max(0.0, round(whole - float(matched["count"].sum()), DECIMALS))
+
+
+def _some_trips(offsets: Array) -> Iterator[slice]:
+    """Yield the rows of a few trips at a time, so many that they are about `_AT_ONCE`; at least once, for no trips."""
+    cuts = np.searchsorted(offsets, np.arange(_AT_ONCE, int(offsets[-1]), _AT_ONCE))
+    ends = np.unique(np.append(offsets[cuts], offsets[-1])).tolist()
+    for first, last in pairwise([0, *ends]):
+        yield slice(first, last)
+
+
+def _spots(data: Boxes, some: slice, cells: Array, corner: tuple[float, float], cell: float) -> pl.DataFrame:
+    """Return in which cells these boxes are, and with which share of their area."""
+    x = (data.x_min[some] - corner[0]) / cell, (data.x_max[some] - corner[0]) / cell
+    y = (data.y_min[some] - corner[1]) / cell, (data.y_max[some] - corner[1]) / cell
+    shares = share_of_cells(cells[:, 0], cells[:, 1], x, y)
+    return pl.DataFrame({"box": shares.area, "cell": shares.cell, "share": shares.share})
+
+
+def _times_of_boxes(data: Boxes, some: slice, parts: DayParts) -> pl.DataFrame:
+    """Return in which parts of the time these boxes are, with which share of their time, and whose they are."""
+    begin = data.t_min[some]
+    lasts = (data.t_max[some] - begin).view(np.uint64)  # the difference of two times fits without a sign
+    steps = [lasts // np.uint64(_MOMENTS) * np.uint64(i) for i in range(_MOMENTS)]
+    times = pl.DataFrame(
+        {
+            "box": np.tile(np.arange(len(begin)), _MOMENTS),
+            "part": np.concatenate([parts.part(begin + step.view(np.int64)) for step in steps]),
+        }
+    )
+    times = times.group_by("box", "part").agg((pl.len() / _MOMENTS).alias("time"))
+    rows = np.arange(some.start, some.stop)
+    trip = pl.DataFrame({"box": rows - some.start, "trip": np.searchsorted(data.offsets, rows, side="right")})
+    return times.join(trip, on="box")
 
 
 def _table(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:

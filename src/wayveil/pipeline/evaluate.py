@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +10,9 @@ import numpy as np
 from wayveil.engines import LocalEngine
 from wayveil.model import Attack, AttackResult, Data, Engine, Metric, Score, Sensitive
 
-__all__ = ["measure", "run_attacks"]
+__all__ = ["attack_targets", "measure", "run_attacks"]
+
+_AT_ONCE = 4  # attacks or metrics, each of which takes memory
 
 
 def run_attacks(
@@ -22,17 +24,32 @@ def run_attacks(
     seed: np.random.SeedSequence,
     engine: Engine,
     boxes: Data | None = None,
-    positions: Sequence[int] | None = None,
 ) -> tuple[AttackResult, ...]:
-    """Run every attack; the same seed picks the same victims for raw and for published data.
+    """Run every attack on one target; see `attack_targets`."""
+    return attack_targets(attacks, truth, [(target, boxes)], sensitive=sensitive, seed=seed, engine=engine)[0]
 
-    Where points were drawn from `boxes` that are published beside them, attacks that can see boxes see these: they are
-    public as well, and the points in them, which are there by chance, say nothing more.  An attack draws from its
-    position in the list; `positions` are others, where it is one of a longer list.
+
+def attack_targets(
+    attacks: tuple[Attack, ...],
+    truth: Data,
+    targets: Sequence[tuple[Data, Data | None]],
+    *,
+    sensitive: Sensitive,
+    seed: np.random.SeedSequence,
+    engine: Engine,
+    positions: Sequence[int] | None = None,
+) -> list[tuple[AttackResult, ...]]:
+    """Run every attack on every target, side by side; the same seed picks the same victims in all of them.
+
+    A target is data and, where points were drawn from boxes that are published beside them, these boxes: attacks that
+    can see boxes see these instead.  They are public as well, and the points in them, which are there by chance, say
+    nothing more.  An attack draws from its position in the list; `positions` are others, where it is one of a longer
+    list.
     """
     values = {attribute: list(listed) for attribute, listed in sensitive}
-    results = []
-    for position, attack in zip(positions or range(len(attacks)), attacks, strict=True):
+
+    def play(task: tuple[int, Attack, tuple[Data, Data | None]]) -> AttackResult:
+        position, attack, (target, boxes) = task
         engine.progress(f"attack {attack.name}")
         own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, position))
         beside = boxes is not None and type(boxes) in attack.targets
@@ -40,16 +57,26 @@ def run_attacks(
         result = attack.run(truth, seen, sensitive=values, rng=np.random.default_rng(own), engine=engine)
         if beside:
             result = replace(result, adversary=f"{result.adversary}; sees the boxes beside the published points")
-        results.append(result)
-    return tuple(results)
+        return result
+
+    numbered = list(zip(positions or range(len(attacks)), attacks, strict=True))
+    tasks = [(position, attack, target) for position, attack in numbered for target in targets]
+    results = _side_by_side(engine).map(play, tasks)
+    return [tuple(results[number :: len(targets)]) for number in range(len(targets))]
 
 
-def measure(metrics: tuple[Metric, ...], original: Data, published: Data, engine: Engine) -> tuple[Score, ...]:
-    """Run every metric, side by side on the cores of this machine: the data are here, and a metric knows no engine."""
+def measure(
+    metrics: tuple[Metric, ...], original: Data, published: Callable[[Metric], Data], engine: Engine
+) -> tuple[Score, ...]:
+    """Run every metric, side by side; `published` says what each is to compare the original with."""
 
     def run(metric: Metric) -> Score:
         engine.progress(f"measure {metric.name}")
-        return metric.run(original, published)
+        return metric.run(original, published(metric))
 
-    here = engine if isinstance(engine, LocalEngine) else LocalEngine(progress=engine.progress)
-    return tuple(here.map(run, metrics))
+    return tuple(_side_by_side(engine).map(run, metrics))
+
+
+def _side_by_side(engine: Engine) -> LocalEngine:
+    """Return an engine for what holds tables of its own in memory: a few cores, of this machine, where the data are."""
+    return LocalEngine(workers=min(engine.workers, _AT_ONCE) if isinstance(engine, LocalEngine) else 1)

@@ -166,7 +166,15 @@ def gather_input(
         known[head] = find_dialect(file, given, where)[0]
         return known[head]
 
-    return gather_files(files, of_file, () if given is None else given.names, folder, shown=shown)
+    try:
+        return gather_files(files, of_file, () if given is None else given.names, folder, shown=shown)
+    except InputError as error:
+        if not shown.lower().endswith(".zip") or "column" not in str(error):
+            raise
+        raise InputError(
+            f"{shown}: the {len(files):,} tables in it have different columns; unpack it, and give the one that says "
+            "who was where and when. Of a GTFS feed that is stop_times.txt, with stops.txt as --places."
+        ) from None
 
 
 def _begins_data(line: bytes) -> bool:

@@ -267,7 +267,7 @@ def _score(job: Job, metrics: tuple[Any, ...], results: Sequence[BlockResult], e
     """Return the score of every metric: of one block all at once, of several from what was counted in each."""
     if not job.several:
         data = job.store.load("data/0")
-        return tuple(measure((metric,), data, load_compared(job.store, 0, metric), engine)[0] for metric in metrics)
+        return measure(metrics, data, partial(load_compared, job.store, 0), engine)
     return score_blocks(metrics, job.store, [one.counts for one in results if one.counts is not None])
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.model import Data, MethodResult
+from wayveil.model.data.distinct_values import distinct_values
 from wayveil.model.data.ragged import IntArray, trajectory_of_row
 
 __all__ = ["Remaining", "Stage", "count_published", "count_stage", "name_remedies", "stages_of_balance"]
@@ -146,8 +147,8 @@ def count_published(name: str, before: Data, made: MethodResult, origin: IntArra
         name=name,
         rows=int(published.lengths[real].sum()),
         row_word=published.row_word,
-        trips=len(np.unique(origin[of[real]])),
-        people=len(np.unique(before.owner[of[real]])),
+        trips=len(distinct_values(origin[of[real]])),
+        people=len(distinct_values(before.owner[of[real]])),
     )
 
 

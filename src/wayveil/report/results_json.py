@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -99,11 +100,60 @@ def verdict_json(verdict: Verdict, *, witness: bool) -> dict[str, Any]:
 
 
 def to_text(value: Any) -> str:
-    """Return results as JSON text with sorted keys; what is not a finite number becomes null."""
-    return json.dumps(_plain(value), sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    """Return results as JSON text with sorted keys; what is not a finite number becomes null.
+
+    Objects are indented, a list of plain values is one line: results hold lines of maps with thousands of numbers.
+
+    Examples
+    --------
+    >>> print(to_text({"b": [1, 2.5, float("inf")], "a": [{"x": ()}]}), end="")
+    {
+      "a": [
+        {
+          "x": []
+        }
+      ],
+      "b": [1, 2.5, null]
+    }
+    """
+    return "".join(_pieces(_plain(value), "\n")) + "\n"
+
+
+def _pieces(value: Any, line: str) -> Iterator[str]:
+    """Yield the text of plain values; `line` ends a line and begins one that is indented as far as `value`."""
+    inner = line + "  "
+    if isinstance(value, dict) and value:
+        yield "{"
+        for number, key in enumerate(sorted(value)):
+            yield f"{',' if number else ''}{inner}{_one_line(key)}: "
+            yield from _pieces(value[key], inner)
+        yield line + "}"
+    elif isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value):
+        yield "["
+        for number, item in enumerate(value):
+            yield f"{',' if number else ''}{inner}"
+            yield from _pieces(item, inner)
+        yield line + "]"
+    else:
+        yield _one_line(value)
+
+
+def _one_line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+_PLAIN = frozenset({str, int, bool, type(None)})
 
 
 def _plain(value: Any) -> Any:
+    # Nearly all values are numbers and words, so these come first.
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is float:
+        return value if isfinite(value) else None
+    if kind in (list, tuple):
+        return [_plain(item) for item in value]
     if is_dataclass(value):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mapping):

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from wayveil.model import Chart, Data, Score
+from wayveil.model.data.distinct_values import distinct_values
 from wayveil.model.data.ragged import IntArray
 
 __all__ = ["MIN_PEOPLE", "count_people_by_code", "suppress_small_counts"]
@@ -48,7 +49,7 @@ def count_people_by_code(code: IntArray, owner: IntArray, size: int) -> IntArray
     if len(code) == 0:
         return np.zeros(size, np.int64)
     people, inverse = np.unique(owner, return_inverse=True)
-    return np.bincount(np.unique(code * len(people) + inverse) // len(people), minlength=size)
+    return np.bincount(distinct_values(code * len(people) + inverse) // len(people), minlength=size)
 
 
 def _rare(data: Data) -> frozenset[str]:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wayveil.attacks.positions import noisy_sightings
 from wayveil.attacks.positions.graph_attack import GraphAttack
 from wayveil.attacks.positions.look_alikes import LookAlikes
 from wayveil.attacks.positions.nearest_positions import NearestPositions
@@ -260,6 +261,20 @@ def test_the_same_seed_gives_the_same_on_any_number_of_cores():
     one = attack(truth, target, engine=LocalEngine(workers=1))
     assert one == attack(truth, target, engine=LocalEngine(workers=2))
     assert one.measured != attack(truth, target, seed=2).measured
+
+
+def test_work_is_bounded_by_attacking_less_often_and_says_so(monkeypatch):
+    truth, target = discs(4, 5, "random")
+    whole = attack(truth, target, draws=5)
+    assert "played" not in whole.adversary
+    monkeypatch.setattr(noisy_sightings, "_MOST_PAIRS", 3 * 20 * 20)
+    fewer = attack(truth, target, draws=5)
+    assert fewer.adversary.endswith("; played 3 times on each victim, because trajectories are many")
+    three = attack(truth, target, draws=3)
+    assert fewer.measured == three.measured
+    monkeypatch.setattr(noisy_sightings, "_MOST_PAIRS", 1)
+    assert "played 1 time on" in attack(truth, target, draws=5).adversary
+    assert attack(truth, target, draws=5).victims == 20
 
 
 def test_mistakes_are_told():

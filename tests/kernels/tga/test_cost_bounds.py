@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from wayveil.kernels.common.jit import kernel
-from wayveil.kernels.tga.cost_bounds import Coarse, Rule, Scratch, Sequences, coarse_bounds, rest_bounds
+from wayveil.kernels.tga.cost_bounds import Coarse, Known, Rule, Scratch, Sequences, coarse_bounds, rest_bounds
 from wayveil.kernels.tga.point_matching import match_points
 
 
@@ -20,12 +20,14 @@ def call_coarse(one, m_one, sequences, coarse, rule):  # type: ignore[no-untyped
 
 
 @kernel
-def call_rest(one, m_one, sequences, number, rule, scratch):  # type: ignore[no-untyped-def]
-    return rest_bounds(one, m_one, sequences, number, rule, scratch)
+def call_rest(one, m_one, sequences, number, rule, known, scratch):  # type: ignore[no-untyped-def]
+    return rest_bounds(one, m_one, sequences, number, rule, known, scratch)
 
 
-def bounds(one: Any, m_one: int, two: Any, m_two: int, rule: Rule, pieces: int) -> tuple[float, Any, Any, Any]:
-    """Return the coarse bound, the bounds from every box on, and what drops cost in addition."""
+def bounds(
+    one: Any, m_one: int, two: Any, m_two: int, rule: Rule, pieces: int, most: float = math.inf
+) -> tuple[float, Any, Any, Any]:
+    """Return the coarse bound, the bounds from every box on, and what drops cost in addition: infinity above `most`."""
     n = two.shape[1]
     sequences = Sequences(two, np.array([0]), np.array([n]), np.array([m_two]), np.array([0]))
     cuts = np.arange(pieces + 1) * n // pieces
@@ -37,8 +39,9 @@ def bounds(one: Any, m_one: int, two: Any, m_two: int, rule: Rule, pieces: int) 
     coarse = Coarse(np.array([0]), low[:, :, None].copy(), high[:, :, None].copy(), count[:, None].copy())
     rest_one, rest_two = np.empty(one.shape[1] + 1), np.empty(n + 1)
     scratch = Scratch(rest_one, rest_two, np.empty((2, n)), np.empty(n + 1))
-    extra = call_rest(one, m_one, sequences, 0, rule, scratch)
-    return float(call_coarse(one, m_one, sequences, coarse, rule)[0]), rest_one, rest_two, extra
+    bound, least = call_coarse(one, m_one, sequences, coarse, rule)
+    extra = call_rest(one, m_one, sequences, 0, rule, Known(float(bound[0]), least[0], most), scratch)
+    return float(bound[0]), rest_one, rest_two, extra
 
 
 def points(*rows: tuple[float, float, float]) -> Any:
@@ -104,3 +107,17 @@ def test_bounds_are_never_above_the_cost() -> None:
         assert max(coarse, fine) <= cost * (1 + 1e-12)
         shares.append(fine / cost)
     assert np.median(shares) > 0.85
+
+
+def test_who_may_cost_as_much_is_never_ruled_out_early() -> None:
+    # Boxes are looked at one after the other, and the coarse bound stands for the rest of them: still a bound.
+    rng = np.random.default_rng(1)
+    n_ruled_out = 0
+    for _ in range(600):
+        n, m, m_one, m_two, pieces = (int(v) for v in rng.integers(1, (20, 20, 4, 4, 9)))
+        one, two = some_boxes(rng, n), some_boxes(rng, m)
+        rule = Rule(float(rng.uniform(0, 20)), *rng.uniform(0, 2, 2).tolist())
+        cost = match_points(one, m_one, two, m_two, rule)[0]
+        assert np.isfinite(bounds(one, m_one, two, m_two, rule, pieces, most=cost)[3]).all()
+        n_ruled_out += bounds(one, m_one, two, m_two, rule, pieces, most=0.8 * cost)[3][0] == math.inf
+    assert n_ruled_out > 100

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.tga.cost_bounds import Sequences
+from wayveil.methods.common.kd_parts import cut_large
 from wayveil.methods.tga import tga
 from wayveil.methods.tga.tga import Tga
 from wayveil.model import Boxes, KAnonymity, MethodResult, Points
@@ -249,6 +250,41 @@ def test_any_number_of_workers_gives_the_same(algorithm: str) -> None:
         assert [other.data.record(i) for i in range(150)] == [results[0].data.record(i) for i in range(150)]
     assert len(groups(results[0].data)) == results[0].facts["groups"]
     assert sum(map(len, groups(results[0].data))) == 150
+
+
+@pytest.mark.parametrize("algorithm", ["fast", "multi"])
+def test_many_trajectories_are_grouped_part_by_part(monkeypatch: pytest.MonkeyPatch, algorithm: str) -> None:
+    owner = np.random.default_rng(1).integers(0, 60, 150)
+    data = walkers(150, owner=owner.tolist())
+    method = Tga(k=4, algorithm=algorithm)
+    monkeypatch.setattr(tga, "_MOST", 40)
+    results = [run(method, data, workers=workers) for workers in (1, 2, 5)]
+    assert check_kanonymity(results[0].data, method.claim, original=data).holds
+    for other in results[1:]:
+        assert other.facts == results[0].facts
+        assert [other.data.record(i) for i in range(150)] == [results[0].data.record(i) for i in range(150)]
+    # Each part by itself, its trajectories in the order in which they come up in that of all: the same groups.
+    tracks = tga._Tracks.of(data, method)
+    place = np.argsort(np.random.default_rng(0).permutation(150))
+    parts = cut_large(np.arange(150), tracks.ends(), owner, 4, 40)
+    assert len(parts) == 4
+    alone = []
+    for part in parts:
+        made, _ = method._groups_of(tracks.part(part), np.argsort(place[part]), LocalEngine(workers=2))
+        alone += [sorted(part[group.members].tolist()) for group in made]
+    assert sorted(alone) == sorted(sorted(i - 1 for i in group) for group in groups(results[0].data))
+
+
+def test_parts_are_cut_by_what_costs_something() -> None:
+    data = walkers(10)
+    first, last = data.offsets[:-1], data.offsets[1:] - 1
+    seconds = data.t - data.t.min()
+    ends = [column[rows] for rows in (first, last) for column in (data.x, data.y, seconds)]
+    assert np.array_equal(tga._Tracks.of(data, Tga(k=2)).ends(), np.stack(ends, axis=1))
+    only_space = tga._Tracks.of(data, Tga(k=2, time_weight=0)).ends()
+    assert np.array_equal(only_space, np.stack([ends[i] for i in (0, 1, 3, 4)], axis=1))
+    only_time = tga._Tracks.of(data, Tga(k=2, space_weight=0)).ends()
+    assert np.array_equal(only_time, np.stack([ends[2], ends[5]], axis=1))
 
 
 def test_multi_is_tighter_than_fast() -> None:

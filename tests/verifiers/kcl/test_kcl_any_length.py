@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from planted_sequences import base, common_parts
 from sequence_counts import judge_sequences
 
 from wayveil.model import KclPrivacy, Visits
@@ -251,17 +252,6 @@ def test_hidden_owners_fail_only_what_fails_for_every_owner(data, claim):
 
 
 # --------------------------------------------------------------------------------------------------------- violations
-
-
-def base(length, copies):
-    """`copies` trajectories with the same visits at times 0 ... length - 1."""
-    return [[(f"p{t}", t) for t in range(length)] for _ in range(copies)]
-
-
-def common_parts(length, copies):
-    """`copies` trajectories for each way to leave one visit out of `length`: everything shorter is frequent."""
-    whole = base(length, 1)[0]
-    return [[v for v in whole if v != out] for out in whole for _ in range(copies)]
 
 
 @pytest.mark.parametrize("more", [0, 3])

@@ -28,6 +28,8 @@ _BOUNDS = 8  # of which it is the largest: two numbers of sightings, two ways to
 _LARGEST_GROUP = 4096
 _ROUNDING = 1e-9
 _CHUNK = 1 << 20
+_MOST_PAIRS = 100_000_000
+"""Pairs of an attack and a trajectory that are compared: beyond that everybody is attacked less often."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +55,9 @@ class NoisySightings(OnPositions):
     victims : int, >= 1
         Number of trajectories attacked; all, where there are no more.
     draws : int, 1 to 1,000
-        Attacks on each trajectory, with other sightings and errors.
+        Attacks on each trajectory, with other sightings and errors.  Fewer, but at least one, where all attacks would
+        compare more than a hundred million pairs of an attack and a trajectory: 1,000 victims are attacked 10 times
+        each among up to 10,000 trajectories, 3 times among 30,000.  What is reported says how often.
     threshold : number from 0 to 1
         Trajectories found with a probability above this, in the mean over draws, are counted in `identity_share_above`.
 
@@ -135,7 +139,7 @@ class NoisySightings(OnPositions):
         attacks, success, members, groups = matches
         return AttackResult(
             name=self.name,
-            adversary=self._adversary,
+            adversary=self._adversary(queries.draws),
             victims=len(np.unique(attacks.owner)),
             sampled=True,
             numbers={**self._numbers(attacks, success, members), "groups": count(groups, "Groups", "groups")},
@@ -146,11 +150,16 @@ class NoisySightings(OnPositions):
     def _levels(self) -> tuple[int, ...]:
         return (1,) if self.sightings == 1 else (1, self.sightings)
 
-    @property
-    def _adversary(self) -> str:
+    def _adversary(self, draws: int) -> str:
         times = "once" if self.sightings == 1 else f"{self.sightings} times"
         far = f"to {self.error * self.delta:g} m"
-        return f"sees a person {times}, {far}, knows how positions were placed, and takes the nearest trajectory"
+        once_or_more = "time" if draws == 1 else "times"
+        fewer = (
+            ""
+            if draws == self.draws
+            else f"; played {draws} {once_or_more} on each victim, because trajectories are many"
+        )
+        return f"sees a person {times}, {far}, knows how positions were placed, and takes the nearest trajectory{fewer}"
 
     def queries(self, truth: Points, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> _Sightings:
         """Return what is seen: true positions of some trajectories at some of their times, with errors."""
@@ -158,7 +167,8 @@ class NoisySightings(OnPositions):
         with_rows = np.flatnonzero(length)
         if len(with_rows) > self.victims:
             with_rows = np.sort(rng.choice(with_rows, self.victims, replace=False))
-        trajectory = np.repeat(with_rows, self.draws)
+        draws = min(self.draws, max(1, _MOST_PAIRS // max(1, len(with_rows) * int(np.count_nonzero(length)))))
+        trajectory = np.repeat(with_rows, draws)
         count = np.minimum(self.sightings, length[trajectory])
         table = np.zeros((len(trajectory), int(count.max(initial=1))), np.int64)
         # When somebody is seen is drawn without replacement; seeing a person twice at one time is one sighting.
@@ -169,6 +179,7 @@ class NoisySightings(OnPositions):
         away = self.error * self.delta * np.sqrt(rng.random(rows.shape))
         angle = 2 * np.pi * rng.random(rows.shape)
         return _Sightings(
+            draws=draws,
             trajectory=trajectory,
             count=count,
             t=truth.t[rows],
@@ -286,8 +297,12 @@ class _Matches(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Sightings:
-    """What is seen: attack i sees trajectory ``trajectory[i]`` at the first ``count[i]`` of ``t[i], x[i], y[i]``."""
+    """What is seen: attack i sees trajectory ``trajectory[i]`` at the first ``count[i]`` of ``t[i], x[i], y[i]``.
 
+    Each trajectory is attacked `draws` times.
+    """
+
+    draws: int
     trajectory: Array
     count: Array
     t: Array

@@ -123,7 +123,8 @@ class InferenceRoutes(OnRoutes):
         """Return those on one road of a pair and not on the other: all of a few, or who owns too many of them."""
         share = share_value(self.row_share, self.k)
         on = rows.select("slice", "trajectory", "person", pl.col("road").alias(road))
-        others = pairs.join(on, on=["slice", road]).join(passing, on=["slice", "trajectory", "i", "j"], how="anti")
+        suspects = self._suspects(on, passing, pairs, road)
+        others = suspects.join(on, on=["slice", road]).join(passing, on=["slice", "trajectory", "i", "j"], how="anti")
         of_person = others.group_by(*_PAIR, "node", "person").agg(own=pl.len().cast(pl.Int64))
         sizes = of_person.group_by(_PAIR).agg(people=pl.len(), all=pl.col("own").sum())
         exposed = of_person.join(sizes, on=_PAIR).filter(
@@ -131,6 +132,22 @@ class InferenceRoutes(OnRoutes):
             | ((pl.col("person") >= 0) & (pl.col("own") * share.denominator > pl.col("all") * share.numerator))
         )
         return exposed.select(*_PAIR, "node", "person").with_columns(side=pl.lit(road))
+
+    def _suspects(self, on: pl.DataFrame, passing: pl.DataFrame, pairs: pl.DataFrame, road: str) -> pl.DataFrame:
+        """Return the pairs of roads where those on one road and not on the other may be a few, or one of them too many.
+
+        All others are ruled out by numbers: of n trajectories, of which nobody owns more than m, at least n / m people
+        are the owners, and no share is above m / n.
+        """
+        share = share_value(self.row_share, self.k)
+        owned = on.group_by("slice", road, "person").agg(own=pl.len().cast(pl.Int64))
+        on_road = owned.group_by("slice", road).agg(all=pl.col("own").sum(), most=pl.col("own").max())
+        through = passing.group_by(_PAIR).agg(through=pl.len().cast(pl.Int64))
+        left = pl.col("all") - pl.col("through").fill_null(0)
+        is_few = left < self.k * pl.col("most")
+        is_too_much = pl.col("most") * share.denominator > left * share.numerator
+        counted = pairs.join(on_road, on=["slice", road]).join(through, on=_PAIR, how="left")
+        return counted.filter((left > 0) & (is_few | is_too_much)).select(*_PAIR, "node")
 
 
 class _Exposed(NamedTuple):

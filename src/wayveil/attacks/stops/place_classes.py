@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from wayveil.errors import InputError
 from wayveil.kernels.attacks.place_match import Preorder, Questions, StopClasses, match_places
 from wayveil.model import Engine, Stops, Taxonomy
+from wayveil.model.data.distinct_rows import distinct_rows
+from wayveil.model.data.distinct_values import distinct_values
 from wayveil.model.data.ragged import keep_rows, offsets_of, take, trajectory_of_row
 
 __all__ = ["Outcome", "PlaceClasses", "recode_places"]
@@ -68,7 +70,7 @@ class PlaceClasses:
         secret_pair = np.repeat(pair, np.diff(keep_rows(target.offsets, secret)))
         evidence, weight, told_offsets = _evidence(secret_pair, rank[node[secret]], class_of_pair, n, tree, above)
         # Each class once for each of its nodes.
-        listed = np.unique(item * max(1, n) + trajectory_of_row(class_offsets))
+        listed = distinct_values(item * max(1, n) + trajectory_of_row(class_offsets))
         index_offsets = offsets_of(np.bincount(listed // max(1, n), minlength=len(tree)))
         index = listed % max(1, n)
         signs = np.bitwise_or.reduceat(np.int64(1) << item % 63, class_offsets[:-1])[index] if n else index
@@ -90,8 +92,9 @@ class PlaceClasses:
     def infer(self, places: Array, queries: Array, engine: Engine) -> Outcome:
         """Return what each attack finds; equal sequences are matched once, and asked for several places."""
         places = np.where(places >= 0, self._lowest[places], -1)
-        known, which = np.unique(places, axis=0, return_inverse=True)
-        which = which.reshape(-1)
+        different = distinct_rows(*places.T)
+        known = places[different.first]
+        which = different.code
         order = np.argsort(which, kind="stable")
         order = order[queries[order] >= 0]
         asked_offsets = offsets_of(np.bincount(which[order], minlength=len(known)))

@@ -9,6 +9,7 @@ from typing import Any
 from wayveil.commands.inspect.file_frame import FileFrame
 from wayveil.commands.inspect.inspection import Answer, Question
 from wayveil.io.formats.file_formats import has_format
+from wayveil.io.intake.column_words import column_meaning
 from wayveil.io.intake.convert import OFFSET, TRIP, position_names
 from wayveil.io.intake.person_candidates import Hint, Person, crowd_size
 from wayveil.io.intake.profile import Profile
@@ -112,6 +113,12 @@ class InputDraft:
     def _refusal(self) -> str:
         """Return why there is nothing to publish, whoever the people are."""
         seen = self.profile
+        unread = [column.name for column in seen.columns if column.role == "" and _says_time(column.name)]
+        if seen.layout == "places" and unread:
+            return (
+                f"{self.shown}: the times in '{unread[0]}' are of no form that is known, so nobody can say when "
+                "somebody was where; write them as 2024-05-31 08:15:00."
+            )
         if seen.layout == "places":
             return (
                 f"{self.shown}: this is a table of places: it has coordinates and no times, so nobody moves in it. "
@@ -133,6 +140,13 @@ class InputDraft:
                 f"{self.shown}: no column says which rows belong together (a person, a vehicle, a trip), and none has "
                 "values that come again; name it with --columns user_id=NAME or traj_id=NAME. If all rows are of one "
                 "person, nobody can be hidden among them."
+            )
+        day = seen.facts.get("tells_times_apart")
+        if day:
+            return (
+                f"{self.shown}: the time in '{seen.times[0].columns[0]}' comes again for the same person in many rows, "
+                f"and '{day}' tells them apart, as a count of days does: make one column of both, such as the day "
+                "times 24 plus the hour, and name it with --columns t=NAME."
             )
         most = max((person.people for person in seen.people), default=0)
         if seen.trajectory in self._names():
@@ -393,6 +407,11 @@ class InputDraft:
             for lon, lat in ((first, second), (second, first))
         )  # fmt: skip
         self.questions.append(Question(text="Which column is the longitude? Both ranges could be.", answers=answers))
+
+
+def _says_time(name: str) -> bool:
+    meaning = column_meaning(name)
+    return meaning is not None and meaning.role == "time"
 
 
 def _position_answer(key: str, value: str, words: str) -> Answer:

@@ -18,7 +18,7 @@ _TEXTS = {
     "time": """
         t time timestamp datetime ts when date epoch utc unixtime gpstime hour tracked recorded created occurred checkin
         loctime localtime zeit fecha hora datum uhrzeit zeitpunkt zeitstempel fechahora heure horodatage horaire
-        datetimeutc utctime calldatetime basedatetime tijd tijdstip data ora orario dato tidspunkt
+        frame timestep datetimeutc utctime calldatetime basedatetime tijd tijdstip data ora orario dato tidspunkt
     """,
     "lon": """
         lon lng long longitude lons lange laenge langengrad laengengrad longitud longitudine lengtegraad lengdegrad

@@ -9,7 +9,7 @@ import polars as pl
 
 from wayveil.io.intake.person_candidates import Person, crowd_size
 from wayveil.io.intake.row_layout import coordinates_of
-from wayveil.io.intake.table_view import TableView
+from wayveil.io.intake.table_view import TableView, names_in
 from wayveil.io.intake.time_columns import TimeGuess, time_of_rows
 from wayveil.io.tabular.messages import count
 from wayveil.io.tabular.time_formats import CLOCK, NUMBER
@@ -154,6 +154,9 @@ def _measure_movement(
     if again:
         facts["rows_at_the_time_of_another"] = again
         view.problems.append(f"{count(again, 'row')} have the time of another row of the same trajectory or person.")
+    if form == NUMBER and 4 * again > table.height:
+        day = _find_day_count(view, group, time, where)
+        facts |= {"tells_times_apart": day} if day else {}
     if form in (NUMBER, CLOCK):
         facts["numbers_of_time"] = table.select(pl.col("t").max() - pl.col("t").min()).item() // 10**6 + 1
         return facts
@@ -171,6 +174,21 @@ def _measure_movement(
             facts["steps_faster_than_300_km_h"] = fast
             view.problems.append(f"{count(fast, 'step')} faster than 300 km/h: outliers in space or time.")
     return facts
+
+
+def _find_day_count(view: TableView, group: str, time: TimeGuess, where: Mapping[str, Any]) -> str:
+    """Return the column of small whole numbers that, with the time, tells all rows of a person apart; "" for none.
+
+    More than seven different ones: a weekday is no count of days.
+    """
+    used = {group, *names_in(where, (time,))}
+    for name, shape in view.shapes.items():
+        if name in used or shape.type != "whole numbers" or shape.missing or not 7 < shape.distinct <= view.rows // 4:
+            continue
+        keys = pl.DataFrame({"g": view.text[group], "d": view.text[name], "t": view.text[time.columns[0]]})
+        if keys.n_unique() >= 0.99 * view.rows:
+            return name
+    return ""
 
 
 def _moving_together(table: pl.DataFrame) -> float:

@@ -21,7 +21,8 @@ from wayveil.io.intake.positions import (
     read_position,
 )
 from wayveil.io.intake.table_view import TableView
-from wayveil.io.intake.time_columns import TimeGuess
+from wayveil.io.intake.time_columns import TimeGuess, guess_time
+from wayveil.io.tabular.time_formats import NUMBER
 
 __all__ = [
     "PositionGuess",
@@ -67,6 +68,8 @@ def find_layout(view: TableView, times: dict[str, TimeGuess]) -> Layout:
         return (layout if one else "unknown"), facts, one
     # In the order of how much a table must say: a trip needs two ends with two times, a visit a place that comes again,
     # a position two coordinates. What says more is taken first.
+    if view.headless:
+        times = _name_trip(view, times)
     trip = _find_trip(view, times)
     if trip is not None:
         return trip
@@ -246,16 +249,7 @@ def _name_coordinates(view: TableView) -> None:
     Both have fractions and the range of degrees, at least one value is beyond 90 (only a longitude can be), or the
     file is of one region and the usual order decides nothing: then both orders stay possible, and neither is named.
     """
-    fractions = []
-    for name in view.frame.columns:
-        shape = view.shapes[name]
-        if shape.type != "numbers" or shape.distinct < 3 or view.meaning[name] is not None:
-            continue
-        values = view.numbers(name).drop_nulls()
-        inside = bool((values.abs() <= 180).mean() >= 0.95)  # type: ignore[operator]
-        fine = bool((values != values.round(2)).mean() > 0.5)  # type: ignore[operator]
-        if inside and fine:
-            fractions.append((name, bool((values.abs() > 90).mean() > 0.001)))  # type: ignore[operator]
+    fractions = _find_fractions(view)
     for (first, far_first), (second, far_second) in pairwise(fractions):
         if far_first == far_second:
             continue
@@ -266,6 +260,51 @@ def _name_coordinates(view: TableView) -> None:
         return
     if len(fractions) >= 2:
         view.unordered = (fractions[0][0], fractions[1][0])
+
+
+def _name_trip(view: TableView, times: dict[str, TimeGuess]) -> dict[str, TimeGuess]:
+    """Tell a trip of a table without a header: two times, the second never before the first, and two pairs of degrees.
+
+    Returns the times of both ends where it is one, and those that were given otherwise.
+    """
+    pairs = _find_fractions(view)
+    moments = [name for name in view.frame.columns if _is_moment(view, name)]
+    if len(moments) != 2 or len(pairs) != 4 or any(pairs[i][1] == pairs[i + 1][1] for i in (0, 2)):
+        return times
+    begin, end = (view.moments(name) for name in moments)
+    if bool((end < begin).mean() > 0.02) or not bool((end > begin).mean() > 0.5):  # type: ignore[operator]
+        return times
+    for side, (first, second) in (("start", pairs[:2]), ("end", pairs[2:])):
+        lon, lat = (first[0], second[0]) if first[1] else (second[0], first[0])
+        view.meaning[lon] = Meaning(role="lon", side=side, word="values beyond 90")
+        view.meaning[lat] = Meaning(role="lat", side=side, word="values within 90")
+        view.guesses.append(f"'{lon}' is the longitude and '{lat}' the latitude of the {side}: their ranges say so.")
+    view.guesses.append(f"A trip begins at '{moments[0]}' and ends at '{moments[1]}', which is never before it.")
+    return {side: guess_time(view, name) for side, name in zip(("start", "end"), moments, strict=True)}
+
+
+def _is_moment(view: TableView, name: str) -> bool:
+    """Whether a column holds dates with a time of day."""
+    shape = view.shapes[name]
+    if shape.distinct < 3 or shape.lengths[0] < 8 or shape.type == "numbers" or name in ("file", "folder"):
+        return False
+    fits = view.fit(name)
+    return bool(fits) and (fits[0].has_clock or fits[0].format.startswith("epoch")) and fits[0].format != NUMBER
+
+
+def _find_fractions(view: TableView) -> list[tuple[str, bool]]:
+    """Return the columns without a meaning whose numbers could be degrees, and whether some are beyond 90."""
+    fractions = []
+    for name in view.frame.columns:
+        shape = view.shapes[name]
+        if shape.type != "numbers" or shape.distinct < 3 or view.meaning[name] is not None:
+            continue
+        values = view.numbers(name).drop_nulls()
+        inside = bool((values.abs() <= 180).mean() >= 0.95)  # type: ignore[operator]
+        fine = bool((values != values.round(2)).mean() > 0.5)  # type: ignore[operator]
+        if inside and fine:
+            fractions.append((name, bool((values.abs() > 90).mean() > 0.001)))  # type: ignore[operator]
+    return fractions
 
 
 def _places_of(view: TableView, pair: tuple[str, str], time: TimeGuess) -> list[str]:

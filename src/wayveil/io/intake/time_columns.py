@@ -15,6 +15,7 @@ from wayveil.io.tabular.time_formats import (
     PARTS,
     TimeFit,
     detect_time_formats,
+    is_digit_clock,
     parse_time_text,
     read_parts,
 )
@@ -65,6 +66,7 @@ def find_times(view: TableView) -> dict[str, TimeGuess]:
     ranked: dict[str, list[tuple[int, str]]] = {}
     dates: dict[str, list[str]] = {}
     clocks: dict[str, list[str]] = {}
+    digit_clocks: dict[str, list[str]] = {}
     for position, name in enumerate(view.frame.columns):
         if not view.shapes[name].distinct:
             continue
@@ -74,6 +76,8 @@ def find_times(view: TableView) -> dict[str, TimeGuess]:
         side = meaning.side if meaning is not None and named else ""
         if fits and fits[0].format == CLOCK:
             clocks.setdefault(side, []).append(name)
+        elif named and fits and fits[0].format == NUMBER and is_digit_clock(view.sample(name)):
+            digit_clocks.setdefault(side, []).append(name)
         if not fits or (not named and fits[0].format in (NUMBER, CLOCK)):
             continue
         dated = fits[0].format not in (NUMBER, CLOCK)
@@ -86,7 +90,7 @@ def find_times(view: TableView) -> dict[str, TimeGuess]:
         best = min(names)[1]
         fit = view.fit(best)[0]
         day = dates.get(side)
-        clock = clocks.get(side)
+        clock = clocks.get(side) or digit_clocks.get(side)  # 81500 is a time of day only beside a date
         in_two = day and clock and (best in clock or not fit.has_clock)
         times[side] = _in_two_columns(view, day[0], clock[0]) if in_two and day and clock else guess_time(view, best)
     parts = _find_parts(view)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -31,6 +33,7 @@ from wayveil.model import Boxes, Data, Points, Trips, Visits
 from wayveil.model.normal import normal_text
 
 __all__ = [
+    "collect_notes",
     "from_arrow",
     "from_frame",
     "from_geopandas",
@@ -45,6 +48,7 @@ __all__ = [
 ]
 
 _NAME = "the data frame"
+_collected: ContextVar[list[str] | None] = ContextVar("collected", default=None)
 
 FrameKind = Literal["visits", "points", "trips"]
 
@@ -400,10 +404,24 @@ def _in_table(table: Table, kind: FrameKind | None, options: ReadOptions) -> Vis
 
 def _noted(read: Loaded, *more: str) -> Any:
     """Return the data that were read, and warn of what was assumed or cleaned."""
+    collected = _collected.get()
     for note in (*more, *read.notes):
         # Files tell their notes in the report; a frame has none, so that whoever reads it is told here.
         warnings.warn(note, ReadingNote, stacklevel=_caller_level())
+        if collected is not None:
+            collected.append(note)
     return read.data
+
+
+@contextmanager
+def collect_notes() -> Iterator[list[str]]:
+    """Give a list of what is assumed or cleaned while frames are read inside; warnings tell it as well."""
+    notes: list[str] = []
+    before = _collected.set(notes)
+    try:
+        yield notes
+    finally:
+        _collected.reset(before)
 
 
 def _caller_level() -> int:

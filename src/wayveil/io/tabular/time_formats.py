@@ -31,6 +31,7 @@ __all__ = [
     "IsoTimes",
     "TimeFit",
     "detect_time_formats",
+    "is_digit_clock",
     "is_iso",
     "parse_time_text",
     "read_iso",
@@ -268,7 +269,8 @@ def read_times(text: pl.Expr, time_format: str) -> pl.Expr:
     if time_format == NUMBER:
         return values.cast(pl.Float64, strict=False).round(0).cast(pl.Int64, strict=False)
     if time_format == CLOCK:
-        return _from_groups(values, rf"^{_CLOCK_TEXT}$", _read_clock(1))
+        clock = _from_groups(values, rf"^{_CLOCK_TEXT}$", _read_clock(1))
+        return pl.coalesce(clock, _read_digit_clock(values))
     if time_format == NAMED:
         return values.map_batches(_read_all_named, return_dtype=pl.Int64(), is_elementwise=True)
     date, order = _DATES[time_format]
@@ -279,6 +281,27 @@ def read_times(text: pl.Expr, time_format: str) -> pl.Expr:
     moment = midnight_us + _read_clock_or_none(4) - _read_offset(_part(9))
     spaced = _from_groups(values, whole, moment)
     return spaced if time_format != "compact" else pl.coalesce(spaced, _from_groups(values, _COMPACT_CLOCK, moment))
+
+
+def _read_digit_clock(values: pl.Expr) -> pl.Expr:
+    """Return microseconds since midnight of a time of day in digits only: 815 and 0815, 81500 and 081500."""
+    digits = pl.when(values.str.contains(r"^\d{3,6}$")).then(values)
+    seconds = pl.when(digits.str.len_chars() > 4).then(digits).otherwise(digits + "00").cast(pl.Int64, strict=False)
+    hour = seconds // 10_000
+    minute = seconds // 100 % 100
+    second = seconds % 100
+    within = (hour < 30) & (minute < 60) & (second < 61)
+    return pl.when(within).then((hour * 3600 + minute * 60 + second) * _US)
+
+
+def is_digit_clock(text: pl.Series) -> bool:
+    """Whether all of a column can be times of day in digits only, some of them with minutes.
+
+    >>> is_digit_clock(pl.Series(["81500", "173000"])), is_digit_clock(pl.Series(["8", "9"]))
+    (True, False)
+    """
+    read = text.drop_nulls().to_frame("t").select(_read_digit_clock(pl.col("t").str.strip_chars())).to_series()
+    return bool(len(read)) and not read.null_count() and read.n_unique() > 1
 
 
 def read_parts(columns: Sequence[pl.Expr]) -> pl.Expr:

@@ -23,6 +23,7 @@ from wayveil.kernels.tga.cost_bounds import (
     X_TO,
     Y_FROM,
     Y_TO,
+    Known,
     Scratch,
     coarse_bounds,
     longer,
@@ -53,12 +54,12 @@ def nearest(one, m_one, sequences, coarse, choice, rule):
     longest = np.int64(1)
     for b in range(choice.banned.size):
         is_banned[choice.banned[b]] = 1
-    bound = coarse_bounds(one, m_one, sequences, coarse, rule)
+    bound, least = coarse_bounds(one, m_one, sequences, coarse, rule)
     heap = new_heap(coarse.which.size)
     for c in range(coarse.which.size):
         i = coarse.which[c]
         if choice.free[i] == 1 and is_banned[sequences.owner[i]] == 0:
-            heap = push(heap, bound[c], i)
+            heap = push(heap, bound[c], c)
             longest = max(longest, sequences.end[i] - sequences.begin[i])
     best = np.empty(n_wanted, np.int64)
     cost = np.empty(n_wanted)
@@ -69,8 +70,9 @@ def nearest(one, m_one, sequences, coarse, choice, rule):
     # has the cheapest of those that were visited, and `most` is what its last one costs, once it is full.  A round
     # matches the next one.  It ends when the next bound is above `most`: then all that follow are, too.
     while heap.size[0] > 0 and heap.key[0] * SURE <= most:
-        _, i = pop(heap)
-        value = _cost(one, m_one, sequences, i, rule, most, scratch)
+        _, c = pop(heap)
+        i = coarse.which[c]
+        value = _cost(one, m_one, sequences, i, rule, Known(bound[c], least[c], most), scratch)
         if value <= most:
             n_found = _insert(best, cost, n_found, i, value, sequences.owner)
             if n_found == n_wanted:
@@ -139,8 +141,9 @@ def _g(one, i, two, j, rule):
 
 
 @inner
-def _cost(one, m_one, sequences, number, rule, most, scratch):
+def _cost(one, m_one, sequences, number, rule, known, scratch):
     """Return A(n, m), or infinity where it is above `most`; an A(i, j) that can only lead there counts as infinity."""
+    most = known.most
     rest_one = scratch.rest_one
     rest_two = scratch.rest_two
     line = scratch.line
@@ -151,7 +154,9 @@ def _cost(one, m_one, sequences, number, rule, most, scratch):
     m = sequences.end[number] - a
     low = np.int64(0)
     high = np.int64(0)
-    extra_one, extra_two = rest_bounds(one, m_one, sequences, number, rule, scratch)
+    extra_one, extra_two = rest_bounds(one, m_one, sequences, number, rule, known, scratch)
+    if extra_one == np.inf:
+        return np.inf
     if (rest_one[0] + rest_two[0] + longer(n, m, extra_one, extra_two)) * SURE > most:
         return np.inf
     # The recurrence of `match_points`, cut down to what can still end at `most` or below.  Before round i the numbers

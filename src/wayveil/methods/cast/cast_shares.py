@@ -13,6 +13,7 @@ import numpy as np
 
 from wayveil.methods.cast.cast_tree import Preorder
 from wayveil.model.claims.counting import exceeds
+from wayveil.model.data.distinct_values import distinct_values
 from wayveil.model.data.ragged import BoolArray, IntArray
 
 __all__ = ["Shares", "dominated", "reach"]
@@ -243,7 +244,7 @@ def reach(label: IntArray, node: IntArray, unit: IntArray, tree: Preorder) -> tu
     """
     n_nodes = len(tree.last)
     n_units = int(unit.max(initial=0)) + 1
-    key = np.unique((label * n_nodes + node) * n_units + unit)
+    key = distinct_values((label * n_nodes + node) * n_units + unit)
     place = key // n_units
     unit = key % n_units
     label = place // n_nodes
@@ -254,7 +255,7 @@ def reach(label: IntArray, node: IntArray, unit: IntArray, tree: Preorder) -> tu
     after = np.searchsorted(places, label * n_nodes + tree.last[node])
     many = after - first
     at = np.repeat(first - np.cumsum(many) + many, many) + np.arange(int(many.sum()))
-    pairs = np.unique(at * n_units + np.repeat(unit, many))
+    pairs = distinct_values(at * n_units + np.repeat(unit, many))
     count = np.bincount(pairs // n_units, minlength=len(places))
     return places // n_nodes, places % n_nodes, count
 

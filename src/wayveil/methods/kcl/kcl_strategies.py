@@ -17,6 +17,7 @@ from wayveil.kernels.kcl.greedy_suppression import suppress
 from wayveil.kernels.kcl.pattern_loss import Patterns, new_patterns, visits_to_mend
 from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Privacy, Records
 from wayveil.kernels.kcl.restoration import Bounds, restore, restore_singly
+from wayveil.model.data.distinct_values import distinct_values
 from wayveil.model.data.ragged import BoolArray, IntArray, keep_rows, take
 
 __all__ = [
@@ -127,7 +128,7 @@ class Instance:
         """The items that at least k people have: all others are lost, whether they are here or were left out before."""
         records = self.records
         owner = np.repeat(records.owner, np.diff(records.offsets))
-        items = np.unique(owner * self.n_items + records.items) % max(1, self.n_items)
+        items = distinct_values(owner * self.n_items + records.items) % max(1, self.n_items)
         shared: IntArray = np.flatnonzero(np.bincount(items, minlength=self.n_items) >= self.bounds.k)
         return shared
 

@@ -15,6 +15,7 @@ from wayveil.kernels.knode.greedy_partition import partition
 from wayveil.kernels.knode.group_improvement import low_loss_groups
 from wayveil.kernels.knode.overlap_graph import AXES, NO_EDGE, edge_weights
 from wayveil.methods.common.dominance import keep_shares, people_needed
+from wayveil.methods.common.kd_parts import cut_large
 from wayveil.methods.common.wishes import group_by_wishes
 from wayveil.methods.knode.track_pieces import (
     TimedTracks,
@@ -25,7 +26,7 @@ from wayveil.methods.knode.track_pieces import (
     join_groups,
     list_tracks,
 )
-from wayveil.methods.knode.trajectory_graph import class_owners, cut_large, merge_small, time_classes
+from wayveil.methods.knode.trajectory_graph import class_owners, merge_small, time_classes
 from wayveil.model import (
     BlockKey,
     Boxes,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import count
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +14,7 @@ from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.tga.cost_bounds import Coarse, Rule, Sequences
 from wayveil.kernels.tga.point_matching import Choice, match_points, nearest
 from wayveil.methods.common.dominance import people_needed
+from wayveil.methods.common.kd_parts import cut_large
 from wayveil.methods.common.wishes import group_by_wishes
 from wayveil.model import (
     BlockKey,
@@ -37,6 +40,9 @@ __all__ = ["Tga"]
 
 _PIECES = 16
 """Pieces of a trajectory for the first bound: more cost more and let fewer trajectories through."""
+
+_MOST = 8192
+"""Trajectories among which groups are looked for: more are cut into parts that start and end near each other."""
 
 _AHEAD = 4  # groups that each worker looks for at a time, before it is known whether they are still free
 _FARTHEST_M = 1e100  # areas must be numbers
@@ -83,7 +89,9 @@ class Tga(Method):
 
     `fast` matches O(n^2 / k) pairs, `multi` O(n^2), at O(product of their lengths) each, but bounds rule out most.
     Groups are looked for several at a time, and kept where none of their members was taken meanwhile: the result is
-    that of one after the other.  Memory is about 100 bytes per point and 1 kB per trajectory.
+    that of one after the other.  More than 8,192 trajectories are cut into parts by where and when they start and end,
+    and groups are looked for in each part, so that n in these formulas is at most 8,192 and time grows with the number
+    of parts.  Memory is about 100 bytes per point and 1 kB per trajectory.
 
     References
     ----------
@@ -173,15 +181,42 @@ class Tga(Method):
         # optionally draw random points from them, so that the output looks like trajectories again.
         tracks = _Tracks.of(data, self)
         order = rng.permutation(tracks.n)
-        groups, left = self._group(tracks, order, engine)
-        engine.progress("adding what is left")
-        taken = _join(tracks, groups, left, self.claim.owner_share)
+        most = max(_MOST, 4 * self.people)
+        if tracks.n <= most:
+            groups, taken = self._groups_of(tracks, order, engine)
+        else:
+            groups, taken = self._groups_of_parts(tracks, order, most, engine)
         engine.progress("drawing boxes")
         regions, facts = _boxes(data, tracks, groups, self)
         facts["trajectories added to a group at the end"] = taken
         if self.publish == "boxes":
             return MethodResult(data=regions, claim=self.claim, facts=facts)
         return MethodResult(data=_draw(data, regions, rng), claim=self.claim, facts=facts, boxes=regions)
+
+    def _groups_of_parts(self, tracks: _Tracks, order: IntArray, most: int, engine: Engine) -> tuple[list[_Group], int]:
+        """Cut the trajectories into parts, and return the groups of all parts and how many joined one in the end.
+
+        A part is the work of one core, so that time grows with the number of parts.  Everybody is in a group of
+        trajectories of the same part.
+        """
+        place = np.empty(tracks.n, np.int64)
+        place[order] = np.arange(tracks.n)
+        parts = cut_large(np.arange(tracks.n), tracks.ends(), tracks.sequences.owner, self.people, most)
+        finished = count(1)
+
+        def group(part: IntArray) -> tuple[list[_Group], int]:
+            groups, taken = self._groups_of(tracks.part(part), np.argsort(place[part]), _OneCore())
+            engine.progress("grouping trajectories", next(finished) * tracks.n // len(parts), tracks.n)
+            return [group.renumbered(part) for group in groups], taken
+
+        done = engine.map(group, parts)
+        return [group for groups, _ in done for group in groups], sum(taken for _, taken in done)
+
+    def _groups_of(self, tracks: _Tracks, order: IntArray, engine: Engine) -> tuple[list[_Group], int]:
+        """Return groups of all these trajectories, and how many of them joined a group in the end."""
+        groups, left = self._group(tracks, order, engine)
+        engine.progress("adding what is left")
+        return groups, _join(tracks, groups, left, self.claim.owner_share)
 
     def _group(self, tracks: _Tracks, order: IntArray, engine: Engine) -> tuple[list[_Group], IntArray]:
         """Return groups of k owners, each grown from the first in `order` that is left, and what is left in the end."""
@@ -208,7 +243,8 @@ class Tga(Method):
                 continue
             if not is_free(ready.get(seed)):
                 coarse = _only_free(coarse, free)
-                ahead = order[at:][free[order[at:]] == 1][: _AHEAD * engine.workers].tolist()
+                many = _AHEAD * engine.workers if engine.workers > 1 else 1
+                ahead = order[at:][free[order[at:]] == 1][:many].tolist()
                 seeds = [one for one in ahead if not is_free(ready.get(one))]
                 grown = engine.map(lambda one: self._grow(tracks, free, coarse, one), seeds)  # noqa: B023
                 ready.update(zip(seeds, grown, strict=True))
@@ -273,6 +309,29 @@ class _Tracks:
             rule=Rule(float(whole), method.space_weight, method.time_weight),
         )
 
+    def ends(self) -> FloatArray:
+        """Return x, y and time of the first and of the last point of every trajectory, as far as they cost anything."""
+        rows = np.concatenate(
+            [self.sequences.boxes[::2, self.sequences.begin], self.sequences.boxes[::2, self.sequences.end - 1]]
+        )
+        costs = np.array([self.rule.space, self.rule.space, self.rule.time] * 2) > 0
+        return rows[costs].T
+
+    def part(self, members: IntArray) -> _Tracks:
+        """Return some of these trajectories, numbered from 0 on."""
+        owner = np.unique(self.sequences.owner[members], return_inverse=True)[1].astype(np.int64)
+        begin = self.sequences.begin[members]
+        end = self.sequences.end[members]
+        return replace(
+            self,
+            which=self.which[members],
+            sequences=Sequences(self.sequences.boxes, begin, end, self.sequences.size[members], owner),
+            coarse=Coarse(
+                np.arange(len(members)),
+                *(np.ascontiguousarray(column[..., members]) for column in self.coarse[1:]),
+            ),
+        )
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Group:
@@ -298,6 +357,24 @@ class _Group:
         boxes[1::2] = np.maximum(self.boxes[1::2, mine], one.boxes[1::2, its])
         points = np.concatenate([self.points[:, mine], one.points[:, its]])
         return _Group(members=[*self.members, number], boxes=boxes, points=points)
+
+    def renumbered(self, number: IntArray) -> _Group:
+        """Return the group with other numbers for its members."""
+        return replace(self, members=number[self.members].tolist())
+
+
+class _OneCore:
+    """An engine for what is a task of another engine itself."""
+
+    workers = 1
+
+    @staticmethod
+    def progress(step: str, done: int = 0, total: int | None = None) -> None:
+        """Tell nobody: the engine outside tells of whole tasks."""
+
+    @staticmethod
+    def map(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        return [function(item) for item in items]
 
 
 def _join(tracks: _Tracks, groups: list[_Group], left: IntArray, share: Fraction) -> int:

@@ -18,6 +18,7 @@ import numpy as np
 from wayveil.errors import InputError
 from wayveil.model.checks import check_offsets
 from wayveil.model.data.coded import Coded, Owners, number_names, same_names, translate_codes
+from wayveil.model.data.distinct_values import distinct_values
 from wayveil.model.data.frame import Frame
 from wayveil.model.data.ragged import (
     BoolArray,
@@ -216,7 +217,7 @@ class Trajectories(ABC):
     @property
     def n_owners(self) -> int:
         """Number of distinct people."""
-        return len(np.unique(self.owner))
+        return len(distinct_values(self.owner))
 
     @property
     def lengths(self) -> IntArray:
@@ -307,7 +308,7 @@ class Trajectories(ABC):
             "People": self.n_owners,
             self.row_word.capitalize(): self.n_rows,
             **self._place_counts(),
-            **({"Distinct times": len(np.unique(self.times()))} if self.has_times() else {}),
+            **({"Distinct times": len(distinct_values(self.times()))} if self.has_times() else {}),
         }
 
     # What a kind says of itself.

@@ -19,7 +19,7 @@ from wayveil.pipeline.blocks.block_cutter import read_block
 from wayveil.pipeline.blocks.block_job import Job
 from wayveil.pipeline.blocks.part_dealer import Part, load_made, load_part
 from wayveil.pipeline.blocks.store import Store
-from wayveil.pipeline.evaluate import run_attacks
+from wayveil.pipeline.evaluate import attack_targets
 from wayveil.pipeline.folder.manifest import Described, Parts, described
 from wayveil.pipeline.output_frame import settle
 from wayveil.pipeline.readback import check_made, nothing_left_error, write_and_read_back
@@ -155,18 +155,14 @@ def attack_block(job: Job, engine: Engine, number: int) -> tuple[tuple[AttackRes
     if job.store.has(f"pieces/{number}"):  # attackers see pieces, and know true ones
         raw, _ = job.store.load(f"pieces/{number}")
     published, boxes = _published(job.store, number)
-    before, after = (
-        run_attacks(
-            job.measuring.attacks,
-            raw,
-            target,
-            sensitive=sensitive_of(job.recipe),
-            seed=sequence_for(job.seed, "attacks", *job.number_of(number)),
-            engine=engine,
-            boxes=beside,
-            positions=job.measuring.positions,
-        )
-        for target, beside in ((raw, None), (published, boxes))
+    before, after = attack_targets(
+        job.measuring.attacks,
+        raw,
+        [(raw, None), (published, boxes)],
+        sensitive=sensitive_of(job.recipe),
+        seed=sequence_for(job.seed, "attacks", *job.number_of(number)),
+        engine=engine,
+        positions=job.measuring.positions,
     )
     return tuple(zip(before, after, strict=True))
 

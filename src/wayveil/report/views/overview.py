@@ -8,6 +8,7 @@ import numpy as np
 
 from wayveil.model import Chart, Data, Series
 from wayveil.model.data.distinct_rows import distinct_rows
+from wayveil.model.data.distinct_values import distinct_values
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
 from wayveil.report.suppression import MIN_PEOPLE
 from wayveil.report.views.equivalence_groups import alike
@@ -82,13 +83,13 @@ def balance(
     origin = np.arange(len(after)) if source is None else source
     nonempty = before.nonempty
     left = after.nonempty
-    sources = np.unique(origin[left & (origin >= 0)])
+    sources = distinct_values(origin[left & (origin >= 0)])
     invented = int((left & (origin < 0)).sum())
     n = int(nonempty.sum())
     entries = {"trajectories": _entry(n, int(left.sum()), n - int(nonempty[sources].sum()), invented)}
     if before.owners == "given":
-        people = len(np.unique(before.owner[nonempty]))
-        still = len(np.unique(before.owner[sources]))
+        people = len(distinct_values(before.owner[nonempty]))
+        still = len(distinct_values(before.owner[sources]))
         entries["people"] = _entry(people, still, people - still, invented)
     entries[before.row_word] = _entry(before.n_rows, after.n_rows, *_changed_rows(before, after, origin))
     return entries

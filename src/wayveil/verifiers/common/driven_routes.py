@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wayveil.model.data.distinct_values import distinct_values
 from wayveil.model.data.ragged import BoolArray, IntArray, trajectory_of_row
 from wayveil.model.data.routes import Routes
 
@@ -116,7 +117,7 @@ def _untrue(data: Routes, road: IntArray, own_slice: IntArray, original: Routes,
     mine = both[: len(data)]
     own = both[len(data) :]
     n_roads = max(1, len(original.network))
-    drove = np.unique(own[trajectory_of_row(original.offsets)] * n_roads + original.road)
+    drove = distinct_values(own[trajectory_of_row(original.offsets)] * n_roads + original.road)
     of_row = trajectory_of_row(data.offsets)
     true = (road >= 0) & np.isin(mine[of_row] * n_roads + road, drove)
     untrue: BoolArray = real & (np.bincount(of_row[true], minlength=len(data)) == 0)
@@ -131,7 +132,7 @@ def _rare(
     of_row = trajectory_of_row(original.offsets)
     passage = true_slice[of_row] * n_roads + original.road
     places, place = np.unique(passage, return_inverse=True)
-    pairs = np.unique(place * max(1, len(people)) + person[of_row])
+    pairs = distinct_values(place * max(1, len(people)) + person[of_row])
     enough = places[np.bincount(pairs // max(1, len(people)), minlength=len(places)) >= k]
     keys, row = np.unique(own_slice[trajectory_of_row(data.offsets)] * n_roads + road, return_index=True)
     # A road that the original does not have is told by the network, not here.

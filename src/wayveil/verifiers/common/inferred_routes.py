@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wayveil.model.budget import spend
+from wayveil.model.data.distinct_values import distinct_values
 from wayveil.model.data.ragged import BoolArray, IntArray, offsets_of, take, trajectory_of_row
 from wayveil.model.data.routes import RoadNetwork, Routes
 from wayveil.verifiers.common.whole_trajectories import same
@@ -300,7 +301,7 @@ class RouteGroups:
             inside = members[starts[lo] : starts[hi]]
             _, at = take(self.starts, inside)
             which = np.repeat(np.arange(hi - lo), sizes[lo:hi])
-            pairs = np.unique(which * n_people + self.person[at])
+            pairs = distinct_values(which * n_people + self.person[at])
             counts[lo:hi] = np.bincount(pairs // n_people, minlength=hi - lo)
         return counts
 
