@@ -283,6 +283,9 @@ def test_trips_become_a_verified_publication(link: str, browser: Any, tmp_path: 
         opened.fill({"k": "2", "l": "1"})
         opened.at("run-button").click()
         assert "Published and verified" in opened.wait("verdict").inner_text()
+        opened.at("open-report").click()
+        opened.page.frame_locator("[data-testid=report-frame]").locator("svg.plot").first.wait_for()
+        opened.check_fit()
 
 
 def test_a_file_in_its_own_dialect_asks_what_it_cannot_know(link: str, browser: Any, tmp_path: Path) -> None:

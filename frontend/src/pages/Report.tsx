@@ -13,7 +13,7 @@ export function Report({ id }: { id: string }) {
           {texts.result.reportBack}
         </a>
         <a className="button" href={`${at}/report.html`} download>
-          {texts.result.report}
+          {texts.result.reportDownload}
         </a>
       </p>
       <iframe className="report-frame" src={`${at}/report`} sandbox="allow-scripts" title={texts.result.reportTitle} data-testid="report-frame" />

@@ -42,6 +42,7 @@ export const runs = {
     report: "Report",
     openReport: "Open the report here",
     reportTitle: "Report",
+    reportDownload: "Download the report",
     reportBack: "Back to the result",
     reportAbout: "Everything on one page, to read and to print. Private.",
     kept: "kept",

@@ -80,6 +80,8 @@ def map_view(
     zones : mapping, optional
         Where places are that are zones: the corners of their outlines, in metres of a plane.
     """
+    if not after.individual:
+        return None  # a table says how many, and its rows are not people to be drawn
     counted = _counted(before, after, names, zones or {})
     network = getattr(before, "network", None)
     chosen: list[tuple[str, Any, bool]] = [(names[0], before, True)] if with_raw else []
