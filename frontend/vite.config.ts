@@ -1,11 +1,20 @@
-import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
 import { licences } from "./licences";
 
 const server = process.env.WAYVEIL_SERVER ?? "http://127.0.0.1:8765";
 
+/** What draws is built once, for the report (vite.visual.config.ts); the server has the page load that file. */
+function builtLayer(): Plugin {
+  return {
+    name: "built-layer",
+    apply: "build",
+    enforce: "pre",
+    resolveId: (source) => (source === "./layer" ? { id: "/assets/visual.js", external: "absolute" } : null),
+  };
+}
+
 export default defineConfig({
-  plugins: [react(), licences()],
+  plugins: [licences(), builtLayer()],
   build: {
     outDir: "../src/wayveil/web/static",
     emptyOutDir: true,

@@ -63,7 +63,7 @@ def _draw(drawn: Drawn, id: str) -> str | None:
     page_text = (
         f'<body><div data-visual="chart" data-id="{id}" style="width: {WIDTH}px"></div>'
         f'<script type="application/json" id="drawn">{drawn.to_text()}</script>'
-        f"<script>{visual_script()}</script></body>"
+        f'<script type="module">{visual_script()}</script></body>'
     )
     with sync_playwright() as driver:
         opened = driver.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])

@@ -1,5 +1,5 @@
 /** The frame around all pages: where one is, where one can go, and what is shown there. */
-import { Component, type ReactNode, useEffect, useState } from "react";
+import { Component, type ReactNode, useEffect, useState } from "preact/compat";
 import { readDraft } from "./draft";
 import { useInfo } from "./hooks";
 import { Advise } from "./pages/Advise";
@@ -9,6 +9,7 @@ import { Files } from "./pages/Files";
 import { MethodChoice } from "./pages/MethodChoice";
 import { Parameters } from "./pages/Parameters";
 import { Risk } from "./pages/Risk";
+import { Report } from "./pages/Report";
 import { RunPage } from "./pages/RunPage";
 import { Runs } from "./pages/Runs";
 import { Failure } from "./parts/Parts";
@@ -95,6 +96,8 @@ function PageOf({ route, most, changed }: { route: Route; most: number | null; c
       return second ? <Parameters file={first} name={second} /> : <MethodChoice file={first} />;
     case "run":
       return <RunPage id={first} />;
+    case "report":
+      return <Report id={first} />;
     default:
       return <Files most={most} changed={changed} />;
   }
@@ -102,9 +105,9 @@ function PageOf({ route, most, changed }: { route: Route; most: number | null; c
 
 /** Where one is; steps that were made before are links. */
 function Stepper({ route }: { route: Route }) {
-  const here = STEPS.indexOf(route.page === "advise" ? "method" : route.page);
+  const here = STEPS.indexOf(route.page === "advise" ? "method" : route.page === "report" ? "run" : route.page);
   if (here < 0) return <div className="stepper-room" />;
-  const file = (route.page === "run" ? route.parts[1] : route.parts[0]) ?? null;
+  const file = (route.page === "run" || route.page === "report" ? route.parts[1] : route.parts[0]) ?? null;
   const method = file ? readDraft(file).stepsFor : "";
   return (
     <nav className="stepper" aria-label={texts.shell.steps}>

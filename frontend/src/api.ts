@@ -4,7 +4,7 @@ import type { AttackData, HeadData, Results, RiskRow } from "./visual/results";
 
 export type DataKind = "visits" | "points" | "routes" | "stops" | "trips";
 export type Kind = DataKind | "regions";
-export type FileRole = "data" | "network" | "taxonomy" | "places" | "known" | "owners";
+export type FileRole = "data" | "network" | "taxonomy" | "places" | "known" | "owners" | "zones";
 
 export interface Info {
   version: string;
@@ -159,7 +159,7 @@ export interface Claim {
 export type State = "queued" | "running" | "done" | "refused" | "failed" | "cancelled";
 
 /** The keys of a recipe's input that say how a file is written; the page hands them on as `inspect` gave them. */
-export const READING = ["dialect", "times", "ends", "line", "bad_rows", "guesses"] as const;
+export const READING = ["dialect", "times", "ends", "line", "positions", "bad_rows", "guesses"] as const;
 
 export interface Recipe {
   input: {
@@ -173,6 +173,7 @@ export interface Recipe {
     taxonomy: string | null;
     places: string | null;
     known: string | null;
+    zones: string | null;
     owners: string[] | "each-trajectory";
     sensitive_nodes: string[];
     unknown_places: "refuse" | "drop";
@@ -182,10 +183,22 @@ export interface Recipe {
   output?: { format: string; keep: string[]; with_raw: boolean };
   sensitive?: Record<string, string[]>;
   seed: number | null;
+  /** What is measured of the result, and the risk that is accepted, where a recipe says so. */
+  attacks?: ({ name: string } & Record<string, unknown>)[];
+  metrics?: ({ name: string } & Record<string, unknown>)[];
+  measure?: string;
   /** How to search for settings. */
   use?: string | null;
-  max_risk?: number;
+  max_risk?: number | string;
   budget_minutes?: number;
+}
+
+/** A recipe of the command line: what it runs, and which files it reads. */
+export interface OpenedRecipe {
+  title: string;
+  files: { key: string; role: FileRole; name: string }[];
+  runs: { title: string; recipe: Recipe }[];
+  notes: string[];
 }
 
 export interface Run {
@@ -213,6 +226,8 @@ export interface Run {
 
 export interface WholeRun extends Run {
   progress: { step: string; seconds: number | null }[];
+  /** How long the steps may take, by an earlier run that did the same. */
+  expected?: { steps: { step: string; seconds: number }[]; same_file: boolean } | null;
   recipe: Recipe;
   claim?: Claim | null;
   result?: Publication | RiskFound | Advice | null;
@@ -299,6 +314,7 @@ export const api = {
   run: (id: string) => call<WholeRun>("GET", `/runs/${at(id)}`),
   cancel: (id: string) => call<void>("POST", `/runs/${at(id)}/cancel`, {}),
   deleteRun: (id: string) => call<void>("DELETE", `/runs/${at(id)}`),
+  openRecipe: (text: string) => call<OpenedRecipe>("POST", "/recipe", { text }),
   compare: (runs: string[]) => call<Comparison>("POST", "/compare", { runs }),
   claim: (method: { name: string } & Record<string, unknown>) => call<Claim>("POST", "/claim", { method }),
 };

@@ -1,5 +1,5 @@
 /** What was chosen for a file so far: kept in the session of the browser, so that a reload loses nothing. */
-import { useCallback, useSyncExternalStore } from "react";
+import { useCallback, useSyncExternalStore } from "preact/compat";
 import { type DataKind, type FileRole, type Method, READING, type Recipe, type Step, type StoredFile } from "./api";
 import { type Filled, type FormValues, filledFrom, valuesOf } from "./forms";
 
@@ -29,6 +29,8 @@ export interface Draft {
   similarIds: "different" | "same" | null;
   unknownPlaces: "refuse" | "drop";
   side: Partial<Record<FileRole, FileRef>>;
+  /** The tables that say who is behind a trajectory. */
+  owners: FileRef[];
   sensitive: Record<string, string[]>;
   sensitiveNodes: string[];
   risk: { run: string; of: string } | null;
@@ -40,7 +42,12 @@ export interface Draft {
   title: string;
   seed: string;
   withRaw: boolean;
+  /** What a recipe says of how the result is measured and judged; empty: as usual. */
+  measured: Measured;
 }
+
+const MEASURED = ["attacks", "metrics", "measure", "max_risk", "use"] as const;
+export type Measured = Partial<Pick<Recipe, (typeof MEASURED)[number]>>;
 
 const EMPTY: Draft = {
   kind: null,
@@ -53,6 +60,7 @@ const EMPTY: Draft = {
   similarIds: null,
   unknownPlaces: "refuse",
   side: {},
+  owners: [],
   sensitive: {},
   sensitiveNodes: [],
   risk: null,
@@ -64,6 +72,7 @@ const EMPTY: Draft = {
   title: "",
   seed: "",
   withRaw: false,
+  measured: {},
 };
 
 const listeners = new Set<() => void>();
@@ -124,6 +133,7 @@ export function inputOf(file: string, draft: Draft): Recipe["input"] {
     taxonomy: draft.side.taxonomy?.id ?? null,
     places: draft.side.places?.id ?? null,
     known: draft.side.known?.id ?? null,
+    zones: draft.side.zones?.id ?? null,
     owners: ownersOf(draft),
     sensitive_nodes: draft.sensitiveNodes,
     unknown_places: draft.unknownPlaces,
@@ -139,7 +149,7 @@ export function saidOf(file: string, draft: Draft): Record<string, unknown> {
 
 function ownersOf(draft: Draft): Recipe["input"]["owners"] {
   if (draft.person === "each") return "each-trajectory";
-  return draft.person === "table" && draft.side.owners ? [draft.side.owners.id] : [];
+  return draft.person === "table" ? draft.owners.map((one) => one.id) : [];
 }
 
 export function riskRecipe(file: string, draft: Draft): Recipe {
@@ -165,8 +175,12 @@ export function publishRecipe(file: string, draft: Draft, method: Method, filled
     method: { name: method.name, ...filled.values },
     output: { format: draft.format, keep: draft.keep, with_raw: draft.withRaw },
     seed: draft.seed.trim() === "" ? null : Number(draft.seed),
+    ...draft.measured,
   };
 }
+
+/** What a recipe says of how its result is measured. */
+const measuredOf = (recipe: Recipe): Measured => Object.fromEntries(MEASURED.filter((key) => recipe[key] !== undefined && recipe[key] !== null).map((key) => [key, recipe[key]]));
 
 /** What a recipe says of how its file is written. */
 export const readingOf = (input: Recipe["input"]): Record<string, unknown> =>
@@ -190,14 +204,12 @@ export function draftOfInput(input: Recipe["input"]): Partial<Draft> {
 export function draftOfRun(run: { recipe: Recipe }, methods: Method[], steps: Step[], files: StoredFile[]): void {
   const { input, method, prepare, output } = run.recipe;
   const side: Draft["side"] = {};
-  for (const role of ["network", "taxonomy", "places", "known"] as const) {
+  for (const role of ["network", "taxonomy", "places", "known", "zones"] as const) {
     const id = input[role];
     if (id) side[role] = { id, name: files.find((file) => file.id === id)?.name ?? role };
   }
   const owners = input.owners ?? [];
-  if (owners !== "each-trajectory" && owners.length) {
-    side.owners = { id: owners[0], name: files.find((file) => file.id === owners[0])?.name ?? "owners" };
-  }
+  const tables = owners === "each-trajectory" ? [] : owners.map((id) => ({ id, name: files.find((file) => file.id === id)?.name ?? "owners" }));
   const declared = methods.find((one) => one.name === method?.name);
   const old = readDraft(input.file);
   const given = { ...(method ?? {}) } as Record<string, unknown>;
@@ -206,6 +218,7 @@ export function draftOfRun(run: { recipe: Recipe }, methods: Method[], steps: St
     ...draftOfInput(input),
     unknownPlaces: input.unknown_places ?? "refuse",
     side,
+    owners: tables,
     sensitive,
     sensitiveNodes: input.sensitive_nodes ?? [],
     ...(declared
@@ -221,6 +234,7 @@ export function draftOfRun(run: { recipe: Recipe }, methods: Method[], steps: St
           keep: output?.keep ?? [],
           withRaw: output?.with_raw ?? false,
           seed: "",
+          measured: measuredOf(run.recipe),
         }
       : {}),
   });

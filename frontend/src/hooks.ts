@@ -1,5 +1,5 @@
 /** Asking the server and waiting for its answers. */
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "preact/compat";
 import { ApiError, api, type Info, type Inspection, isActive, type Method, type Preview, type Run, type Step, type WholeRun } from "./api";
 import type { Draft } from "./draft";
 import { texts } from "./texts";

@@ -1,14 +1,14 @@
 /** Where one is, kept behind the # of the address, so that a reload keeps the place. */
-import { useSyncExternalStore } from "react";
+import { useSyncExternalStore } from "preact/compat";
 
-export type Page = "files" | "columns" | "risk" | "method" | "advise" | "parameters" | "run" | "runs" | "compare";
+export type Page = "files" | "columns" | "risk" | "method" | "advise" | "parameters" | "run" | "report" | "runs" | "compare";
 
 export interface Route {
   page: Page;
   parts: string[];
 }
 
-const PAGES: Page[] = ["files", "columns", "risk", "method", "advise", "parameters", "run", "runs", "compare"];
+const PAGES: Page[] = ["files", "columns", "risk", "method", "advise", "parameters", "run", "report", "runs", "compare"];
 
 export function routeOf(hash: string): Route {
   const [name, ...parts] = hash.replace(/^#\/?/, "").split("/").filter(Boolean).map(decoded);

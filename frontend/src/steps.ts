@@ -54,10 +54,12 @@ export function withStep(kind: DataKind, chosen: ChosenStep[], steps: Step[], na
 }
 
 /** The files beside the data that a kind and a chain of steps need, and whether the draft has them. */
-export function neededFiles(kind: DataKind | null, chosen: string[], draft: Draft): { role: "network" | "taxonomy" | "places"; there: boolean }[] {
+export function neededFiles(kind: DataKind | null, chosen: string[], draft: Draft): { role: "network" | "taxonomy" | "places" | "zones"; there: boolean }[] {
   const roles = new Set<"network" | "taxonomy" | "places">();
   if (kind === "routes" || chosen.includes("match")) roles.add("network");
   if (kind === "stops") roles.add("taxonomy");
   if (chosen.includes("stops")) roles.add("places");
-  return [...roles].map((role) => ({ role, there: draft.side[role] !== undefined }));
+  const needed = [...roles].map((role) => ({ role, there: draft.side[role] !== undefined }));
+  // Zones may be given as a file; without one they are squares.
+  return chosen.includes("zones") ? [...needed, { role: "zones" as const, there: true }] : needed;
 }

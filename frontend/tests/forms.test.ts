@@ -140,11 +140,11 @@ describe("a route", () => {
 
 describe("who is behind a trajectory", () => {
   const draft = { ...readDraft("none"), kind: "visits" as const, columns: { user_id: "card" } };
-  const table = { owners: { id: "f1", name: "who.csv" } };
+  const owners = [{ id: "f1", name: "who.csv" }, { id: "f2", name: "more.csv" }];
   it("is a column, a table or a declaration, and nothing where nobody said it", () => {
     expect(inputOf("f", draft)).toMatchObject({ owners: [], columns: { user_id: "card" } });
     expect(inputOf("f", { ...draft, columns: {}, person: "each" }).owners).toBe("each-trajectory");
-    expect(inputOf("f", { ...draft, columns: {}, person: "table", side: table }).owners).toEqual(["f1"]);
-    expect(inputOf("f", { ...draft, columns: {}, person: null, side: table }).owners).toEqual([]);
+    expect(inputOf("f", { ...draft, columns: {}, person: "table", owners }).owners).toEqual(["f1", "f2"]);
+    expect(inputOf("f", { ...draft, columns: {}, person: null, owners }).owners).toEqual([]);
   });
 });

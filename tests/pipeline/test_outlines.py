@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
+from wayveil.pipeline.folder.outlines import zone_rings
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.publish import publish
@@ -103,3 +105,22 @@ def test_the_original_gives_the_same_outlines_again(tmp_path: Path) -> None:
     one = recipe(tmp_path / "run", stranger=False, step={"id": "taz"})
     publish(one, secret=SECRET)
     assert verify_folder(one.output.path / "public", original=one.input.path).holds
+
+
+def test_rings_of_zones_for_a_map_are_closed_and_in_metres(tmp_path: Path) -> None:
+    def recipe(**step: Any) -> Any:
+        source = {"path": "x.csv", "zones": "z.geojson"} if step.get("by") == "polygons" else {"path": "x.csv"}
+        output = {"path": str(tmp_path)}
+        method = {"name": "kcl", "k": 2, "l": 1}
+        return make_recipe({"input": source, "prepare": [step], "method": method, "output": output})
+
+    rings = zone_rings(recipe(step="grid", cell=250, bucket="1h"), ["x2_y-1", "Park"])
+    assert {name: (x.tolist(), y.tolist()) for name, (x, y) in rings.items()} == {
+        "x2_y-1": ([500, 750, 750, 500, 500], [-250, -250, 0, 0, -250])
+    }
+    rings = zone_rings(recipe(step="zones", cell=500), ["x0..1000_y0..1000", "x1000.._y0..1000"])
+    assert rings["x1000.._y0..1000"][0].max() == 1100  # an open side ends a little outside
+    degrees = zone_rings(recipe(step="zones", cell=500), ["lon11..12_lat60..61"])["lon11..12_lat60..61"]
+    assert np.ptp(degrees[1]) == pytest.approx(111_195)
+    assert np.ptp(degrees[0]) == pytest.approx(111_195 * np.cos(np.radians(60.4)), rel=0.01)
+    assert zone_rings(recipe(step="bucket", width="1h"), ["x2_y-1"]) == {}

@@ -149,3 +149,33 @@ def test_the_finding_says_how_much_lies_elsewhere() -> None:
     moved = Points.from_records(crowd([(0, 0), (0, 0)], MIN_PEOPLE))
     assert made(data, data).finding == "The published points lie where the raw ones do"
     assert made(data, moved).finding.replace("\xa0", " ").startswith("50 % of the published points lie elsewhere")
+
+
+def test_zones_are_drawn_as_their_outlines_and_small_ones_are_left_out() -> None:
+    square = np.array([0.0, 100, 100, 0, 0]), np.array([0.0, 0, 100, 100, 0])
+    zones = {name: (square[0] + 100 * i, square[1]) for i, name in enumerate(("west", "middle", "east"))}
+    before = Visits.from_records([[("west", 1), ("middle", 2)]] * 5 + [[("east", 1), ("nowhere", 3)]] * 4)
+    after = Visits.from_records([[("west", 1)]] * 3)
+    found = map_view(before, after, names=("raw", "published"), zones=zones)
+    assert found is not None
+    assert found.marks is not None
+    assert found.marks.kind == "zones"
+    assert (found.marks.labels, found.marks.raw, found.marks.published) == (["west", "middle"], [5, 5], [3, None])
+    assert found.marks.raw_people == [5, 5]
+    assert found.marks.outlines is not None
+    assert found.marks.outlines.offsets == [0, 5, 10]
+    corner = found.origin[0] + found.step * found.marks.outlines.x[0]
+    assert abs(corner) < 1
+
+
+def test_lines_say_in_which_slice_of_time_they_are() -> None:
+    walk = [[(60 * t, 100.0 * t, 0.0) for t in range(48)] for _ in range(6)]
+    found = map_view(Points.from_records(walk), Points.from_records(walk), names=("raw", "published"))
+    assert found is not None
+    (layer,) = found.layers
+    assert len(found.slices) == 24
+    assert len(layer.slices) == len(layer.x)
+    first = layer.slices[: layer.offsets[1]]
+    # A straight line is two corners, but for those that begin a slice.
+    assert sorted(set(first)) == list(range(24))
+    assert first == sorted(first)

@@ -121,8 +121,8 @@ class Box:
     def add(self, title: str) -> str:
         """Add a run that goes as its title says."""
         names = {"0" * 32: "a.csv"}
-        asked = Request(what="publish", title=title, method="kcl", file="a.csv", file_id="0" * 32, text="", content={},
-                      uploads={"path": "0" * 32}, names=names, claim=None)  # fmt: skip
+        asked = Request(what="publish", title=title, method="kcl", file="a.csv", file_id="0" * 32, file_bytes=9,
+                        text="", content={}, uploads={"path": "0" * 32}, names=names, claim=None)  # fmt: skip
         return self.runs.add(asked, {"recipe": {}})
 
     def wait(self, id: str, *states: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,8 +21,11 @@ playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright
 
 from accessibility import violations  # noqa: E402
 from printed_plugin import environment  # noqa: E402
+from shared_data import DATA  # noqa: E402
 
 from wayveil.commands.generate import generate  # noqa: E402
+from wayveil.pipeline.publish import publish  # noqa: E402
+from wayveil.recipe.recipe import Recipe, load_recipe, make_recipe  # noqa: E402
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
@@ -93,7 +97,7 @@ class Opened:
             viewport={"width": width, "height": 900}, accept_downloads=True, service_workers="block"
         )
         self.page = self.context.new_page()
-        self.page.set_default_timeout(60_000)
+        self.page.set_default_timeout(PATIENCE_MS)
         self.said: list[str] = []
         self.asked: list[str] = []
         self.page.on("console", lambda message: self.said.append(message.text))
@@ -279,6 +283,9 @@ def test_trips_become_a_verified_publication(link: str, browser: Any, tmp_path: 
         opened.fill({"k": "2", "l": "1"})
         opened.at("run-button").click()
         assert "Published and verified" in opened.wait("verdict").inner_text()
+        opened.at("open-report").click()
+        opened.page.frame_locator("[data-testid=report-frame]").locator("svg.plot").first.wait_for()
+        opened.check_fit()
 
 
 def test_a_file_in_its_own_dialect_asks_what_it_cannot_know(link: str, browser: Any, tmp_path: Path) -> None:
@@ -510,3 +517,140 @@ def test_the_flow_can_be_walked_with_the_keyboard(link: str, browser: Any, tmp_p
         opened.page.keyboard.press("Enter")
         opened.wait("progress")
         assert "#/risk/" in opened.page.url
+
+
+RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
+READ_AT_ONCE = ("table1", "transit")  # repeated to the end in every run of the tests; the others take minutes
+
+
+def recipe_files(recipe: Path, folder: Path) -> list[Path]:
+    """Return the files that a recipe reads, in the order of the page; made where it says that they are to be made."""
+    source = tomllib.loads(recipe.read_text())["input"]
+    owners = source.get("owners", [])
+    given = [source["path"], *(source[key] for key in ("network", "taxonomy") if key in source)]
+    found = []
+    for name in [*given, *(owners if isinstance(owners, list) else [])]:
+        path = DATA / name.partition("shared/data/")[2] if "shared/data/" in name else recipe.parent / name
+        if path.name == "transit.csv":
+            path = folder / path.name
+            generate("transit", {"records": 400, "stations": 8}, path, seed=2013)
+        elif path.name == "oldenburg.csv":
+            path = folder / path.name
+            generate("network_movers", {"objects": 200, "trips": 1, "duration": "2min", "noise": 8.0,
+                                        "network": str(DATA / "road_oldenburg/OL")}, path, seed=1)  # fmt: skip
+        elif path.name == "oberfranken-network.csv":
+            path = folder / path.name
+            path.write_text("road,from_node,to_node,from_lon,from_lat,to_lon,to_lat\nr,a,b,11.9,50.3,11.91,50.3\n")
+        elif path.name == "OL":
+            pair = [Path(f"{path}{ending}") for ending in (".cnode.txt", ".cedge.txt")]
+            path = folder / "OL.zip"
+            with zipfile.ZipFile(path, "w") as archive:
+                for one in pair:
+                    archive.write(one, one.name)
+        found.append(path)
+    return found
+
+
+def needs_data(recipe: Path) -> bool:
+    return "shared/data/" in recipe.read_text() and not DATA.is_dir()
+
+
+def repeat(opened: Opened, recipe: Path, files: list[Path]) -> None:
+    """Open a recipe on the first page, give it its files, and go on."""
+    opened.page.goto(f"{opened.base}/#/files")
+    opened.wait("recipe-fold").locator("summary").first.click()
+    opened.at("recipe-input").set_input_files(recipe)
+    sides = opened.wait("recipe-opened").locator(".side-file")
+    assert sides.count() == len(files)
+    for i, path in enumerate(files):
+        sides.nth(i).locator("input[type=file]").set_input_files(path)
+        sides.nth(i).locator(".side-name").wait_for()
+    opened.page.locator("[data-testid=recipe-go]:enabled").click()
+
+
+def same_but_files(recipe: Recipe, original: Recipe) -> None:
+    """The page asks for what the recipe says; only its files have other names."""
+    assert recipe.method == original.method
+    assert recipe.prepare == original.prepare
+    assert original.seed in (None, recipe.seed)
+    assert (recipe.max_risk, recipe.use, recipe.measure) == (original.max_risk, original.use, original.measure)
+    assert (recipe.output.format, recipe.output.keep) == (original.output.format, original.output.keep)
+    assert set(map(repr, original.attacks or ())) <= set(map(repr, recipe.attacks or ()))
+    assert set(map(repr, original.metrics or ())) <= set(map(repr, recipe.metrics or ()))
+    paths = {"path", "network", "taxonomy", "places", "known", "zones", "owners"}
+    asked, wanted = (one.input.model_dump(exclude=paths, exclude_defaults=True) for one in (recipe, original))
+    assert {**asked, **wanted} == asked
+    assert recipe.input.each_trajectory == original.input.each_trajectory
+    assert len(recipe.input.owner_tables) == len(original.input.owner_tables)
+
+
+@pytest.mark.parametrize("recipe", [one for one in RECIPES if one.stem != "compare_demo"], ids=lambda one: one.stem)
+def test_every_recipe_is_repeated(recipe: Path, link: str, browser: Any, tmp_path: Path) -> None:
+    if needs_data(recipe):
+        pytest.skip("needs the data sets beside the project")
+    files = recipe_files(recipe, tmp_path)
+    original = load_recipe(recipe)
+    with Opened(browser, link) as opened:
+        repeat(opened, recipe, files)
+        opened.wait("run-button")
+        if original.seed is None:
+            opened.page.locator("summary", has_text="Advanced").click()
+            opened.at("seed").fill("7")
+        with opened.page.expect_response(lambda a: a.request.method == "POST" and a.url.endswith("/api/runs")) as sent:
+            opened.at("run-button").click()
+        run = f"{opened.base}/api/runs/{sent.value.json()['id']}"
+        asked = make_recipe(tomllib.loads(opened.page.request.get(f"{run}/recipe.toml").text()))
+        same_but_files(asked, original)
+        if recipe.stem not in READ_AT_ONCE:
+            opened.wait("progress")
+            opened.at("cancel-button").click()
+            opened.wait("cancelled")
+            return
+        opened.wait("verdict")
+        here = opened.page.request.get(run).json()["result"]
+    there = run_recipe(original, files, tmp_path, seed=original.seed or 7)
+    for part in ("flow", "balance", "questions"):
+        assert here[part] == there[part], part
+    assert here["verdict"]["numbers"] == there["verdict"]["numbers"]
+    assert here["head"]["loss"] == there["head"]["loss"]
+    # The page plays an attack more, by which runs are compared; all others find the same.
+    assert [one for one in there["attacks"] if one not in here["attacks"]] == []
+    assert [one for one in there["scores"] if one not in here["scores"]] == []
+
+
+def run_recipe(recipe: Recipe, files: list[Path], folder: Path, *, seed: int) -> dict[str, Any]:
+    """Return the results of `wayveil run` with these files."""
+    paths = iter(files)
+    keys = [key for key in ("path", "network", "taxonomy") if getattr(recipe.input, key) is not None]
+    update: dict[str, Any] = {key: next(paths) for key in keys}
+    if recipe.input.owner_tables:
+        update["owners"] = tuple(paths)
+    output = recipe.output.model_copy(update={"path": folder / "out", "overwrite": True})
+    changed = {"input": recipe.input.model_copy(update=update), "output": output, "seed": seed}
+    publish(recipe.model_copy(update=changed))
+    results: dict[str, Any] = json.loads((folder / "out/private/results.json").read_text())
+    return results
+
+
+def test_a_recipe_with_several_settings_becomes_runs_that_are_compared(link: str, browser: Any, tmp_path: Path) -> None:
+    text = next(one for one in RECIPES if one.stem == "compare_demo").read_text()
+    recipe = tmp_path / "compare.toml"
+    recipe.write_text(
+        text.replace("k = [2, 5, 10]\nl = [1, 2, 3]", "k = [2, 5]\nl = [1]").replace("k = [5, 10, 20]", "k = [5]")
+    )
+    with Opened(browser, link) as opened:
+        repeat(opened, recipe, recipe_files(recipe, tmp_path))
+        opened.wait("frontier").locator("svg.plot").wait_for()
+        opened.at("compare-head").nth(2).wait_for(timeout=PATIENCE_MS)
+        opened.check_fit()
+
+
+def test_what_is_no_recipe_is_told_in_words(link: str, browser: Any, tmp_path: Path) -> None:
+    with Opened(browser, link) as opened:
+        opened.wait("recipe-fold").locator("summary").first.click()
+        for content, told in (("a = [", "not valid TOML"), ("a = 1", "which file is read")):
+            path = tmp_path / "x.toml"
+            path.write_text(content)
+            opened.at("recipe-input").set_input_files(path)
+            opened.page.get_by_text(told).wait_for()
+        opened.said.clear()  # the browser tells of the two refusals

@@ -10,6 +10,7 @@ import pytest
 
 from wayveil.errors import InputError
 from wayveil.recipe import catalog
+from wayveil.report.figures import visual_script
 from wayveil.web import pages, web_app
 
 ID = "0" * 32
@@ -188,3 +189,57 @@ def test_too_many_runs_are_refused(box: Any, monkeypatch: pytest.MonkeyPatch) ->
     box.jobs.submit(box.add("done"))
     answer = box.client().post("/api/runs", json={})
     assert answer.status_code == 429
+
+
+def test_what_draws_is_one_file_for_report_and_page(box: Any) -> None:
+    answer = box.client().get("/assets/visual.js")
+    assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
+    assert answer.text.strip().replace("</script", "<\\/script") == visual_script()
+
+
+def test_a_report_is_framed_with_its_own_policy_and_no_rights(box: Any) -> None:
+    id = box.add("done")
+    private = box.runs.place(id) / "out/private"
+    private.mkdir(parents=True)
+    (private / "report.html").write_text(
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-x'\"><p>R</p>"
+    )
+    assert box.client().get(f"/api/runs/{id}/report").status_code == 404  # it has not ended
+    box.runs.change(id, state="done")
+    answer = box.client().get(f"/api/runs/{id}/report")
+    assert answer.headers.get_list("content-security-policy") == [
+        "default-src 'none'; script-src 'sha256-x'; frame-ancestors 'self'; sandbox allow-scripts"
+    ]
+    assert answer.headers["x-frame-options"] == "SAMEORIGIN"
+    assert "content-disposition" not in answer.headers
+    (private / "report.html").write_text("<p>without a policy</p>")
+    assert box.client().get(f"/api/runs/{id}/report").status_code == 404
+
+
+def test_a_run_is_expected_to_take_as_long_as_the_last_of_its_method(box: Any) -> None:
+    def add(file: str, size: int, method: str = "kcl", **state: Any) -> str:
+        id: str = box.add("x")
+        job = json.loads((box.runs.place(id) / "job.json").read_text())
+        (box.runs.place(id) / "job.json").write_text(
+            json.dumps({**job, "file_id": file, "file_bytes": size, "method": method})
+        )
+        steps = {"steps": [{"step": "verify", "seconds": 2.0}, {"step": "attack", "seconds": 3.0}]}
+        (box.runs.place(id) / "progress.json").write_text(json.dumps(steps))
+        box.runs.change(id, **state)
+        return id
+
+    asked = add("b", 300)
+    assert box.runs.full(asked)["expected"] is None
+    add("b", 300, "gsup", state="done")
+    add("b", 300, state="failed")
+    assert box.runs.full(asked)["expected"] is None
+    done = add("a", 100, state="done")
+    told = box.client().get(f"/api/runs/{asked}").json()["expected"]
+    assert told == {
+        "steps": [{"step": "verify", "seconds": 6.0}, {"step": "attack", "seconds": 9.0}],
+        "same_file": False,
+    }
+    add("b", 300, state="done")
+    told = box.runs.full(asked)["expected"]
+    assert (told["same_file"], [one["seconds"] for one in told["steps"]]) == (True, [2.0, 3.0])
+    assert "expected" not in box.runs.full(done)

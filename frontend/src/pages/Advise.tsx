@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useState } from "preact/compat";
 import { type Advice, api, isActive, type Method, type Recipe, type Step } from "../api";
 import { type Draft, draftOfRun, inputOf, saidOf, useDraft } from "../draft";
 import { type Catalog, inspectionOf, messageOf, useAsked, useCatalog, useRun } from "../hooks";
@@ -90,11 +90,11 @@ function Search({ file, id, draft, catalog }: { file: string; id: string | null;
           >
             <label className={`field${people === null ? " wrong" : ""}`}>
               <span>{texts.advise.k}</span>
-              <input type="text" inputMode="numeric" autoComplete="off" value={k} aria-invalid={people === null || undefined} data-testid="advise-k" onChange={(event) => setK(event.target.value)} />
+              <input type="text" inputMode="numeric" autoComplete="off" value={k} aria-invalid={people === null || undefined} data-testid="advise-k" onChange={(event) => setK(event.currentTarget.value)} />
             </label>
             <label className="field">
               <span>{texts.advise.use}</span>
-              <select value={use} data-testid="advise-use" onChange={(event) => setUse(event.target.value)}>
+              <select value={use} data-testid="advise-use" onChange={(event) => setUse(event.currentTarget.value)}>
                 {Object.entries(texts.advise.uses).map(([name, text]) => (
                   <option key={name} value={name}>
                     {text}
@@ -104,12 +104,12 @@ function Search({ file, id, draft, catalog }: { file: string; id: string | null;
             </label>
             <label className="field">
               <span>{texts.advise.risk}</span>
-              <input type="range" min={0.01} max={1} step={0.01} value={limit} aria-valuetext={formatPercent(limit)} data-testid="advise-risk" onChange={(event) => setRisk(Number(event.target.value))} />
+              <input type="range" min={0.01} max={1} step={0.01} value={limit} aria-valuetext={formatPercent(limit)} data-testid="advise-risk" onChange={(event) => setRisk(Number(event.currentTarget.value))} />
               <span className="help">{texts.advise.riskNow(formatPercent(limit), risk === null)}</span>
             </label>
             <label className={`field${budget === null ? " wrong" : ""}`}>
               <span>{texts.advise.budget}</span>
-              <input type="text" inputMode="numeric" autoComplete="off" value={minutes} aria-invalid={budget === null || undefined} data-testid="advise-minutes" onChange={(event) => setMinutes(event.target.value)} />
+              <input type="text" inputMode="numeric" autoComplete="off" value={minutes} aria-invalid={budget === null || undefined} data-testid="advise-minutes" onChange={(event) => setMinutes(event.currentTarget.value)} />
             </label>
             <button type="submit" className="button primary" data-testid="advise-start" disabled={people === null || budget === null || inspection.loading}>
               {texts.advise.start}

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useState } from "preact/compat";
 import { api, type Column, type DataKind, type Inspection, type Preview } from "../api";
 import { type Draft, draftOfInput, riskKey, riskRecipe, saidOf, useDraft } from "../draft";
 import { inspectionOf, lookOf, messageOf, previewKey, previewOf, rememberPreview, useAsked } from "../hooks";
@@ -106,7 +106,7 @@ function Read({ file, draft, change, found, busy, seen, refused }: ReadProps) {
   const notes = found.notes ?? [];
   const mapping = mappingOf(found, draft.columns);
   const named = found.columns.some((column) => column.role === "user_id") || mapping.user_id !== undefined;
-  const answered = named || draft.person === "each" || (draft.person === "table" && draft.side.owners !== undefined);
+  const answered = named || draft.person === "each" || (draft.person === "table" && draft.owners.length > 0);
   // What the columns could be is asked below, in words for this page.
   // While the inspection asks, its questions come first: what the names of the columns leave open is no problem yet.
   const asking = kind === null && (seen?.questions.length ?? 0) > 0;
@@ -285,7 +285,10 @@ function Person({ draft, change, found, mapping }: { draft: Draft; change: (part
         ))}
       </div>
       <p className="quiet small">{texts.columns.personOther}</p>
-      {draft.person === "table" && <SideFile role="owners" chosen={draft.side.owners} choose={(file) => change({ side: { ...draft.side, owners: file } })} />}
+      {draft.person === "table" &&
+        [...draft.owners, undefined].map((one, i) => (
+          <SideFile key={one?.id ?? "another"} role="owners" chosen={one} choose={(file) => change({ owners: file ? [...draft.owners.slice(0, i), file, ...draft.owners.slice(i + 1)] : draft.owners.filter((_, j) => j !== i) })} />
+        ))}
     </Section>
   );
 }
@@ -308,7 +311,7 @@ function ColumnRow({ column, role, kind, disabled, change }: { column: Column; r
           <span key={i}>{example}</span>
         ))}
       </p>
-      <select aria-label={texts.columns.roleOf(column.name)} value={role} disabled={disabled} onChange={(event) => change(event.target.value)} className={role === "attribute" ? "" : "used"}>
+      <select aria-label={texts.columns.roleOf(column.name)} value={role} disabled={disabled} onChange={(event) => change(event.currentTarget.value)} className={role === "attribute" ? "" : "used"}>
         {[...ROLES[kind], "attribute"].map((one) => (
           <option key={one} value={one}>
             {texts.columns.roles[one]}
@@ -392,7 +395,7 @@ function Choice({ label, options, value, change, test }: { label: string; option
   return (
     <label className="field">
       <span>{label}</span>
-      <select value={value} onChange={(event) => change(event.target.value)} data-testid={test}>
+      <select value={value} onChange={(event) => change(event.currentTarget.value)} data-testid={test}>
         {Object.entries(options).map(([key, text]) => (
           <option key={key} value={key}>
             {text}
@@ -431,7 +434,7 @@ function Crs({ value, change }: { value: string | null; change: (crs: string | n
             value={code}
             data-testid="crs-code"
             onChange={(event) => {
-              const digits = event.target.value.replace(/\D/g, "").slice(0, 6);
+              const digits = event.currentTarget.value.replace(/\D/g, "").slice(0, 6);
               change(digits ? `EPSG:${digits}` : null);
             }}
           />

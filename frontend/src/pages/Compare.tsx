@@ -1,5 +1,5 @@
 import type { Comparison, Run } from "../api";
-import { api } from "../api";
+import { api, isActive } from "../api";
 import { useAsked, useRuns } from "../hooks";
 import { Failure, Head, Loading, Section } from "../parts/Parts";
 import { linkTo, replaceBy } from "../route";
@@ -10,13 +10,21 @@ import { formatDate, formatPercent, formatValue, valueText } from "../words";
 export function Compare({ chosen }: { chosen: string[] }) {
   const runs = useRuns();
   const published = (runs.value ?? []).filter((run) => run.what === "publish" && run.state === "done");
-  const ready = chosen.length >= 2;
-  const compared = useAsked<Comparison | null>(`compare ${chosen.join()}`, async () => (ready ? api.compare(chosen) : null));
+  // Runs that have not ended are waited for: each that ends is put in.
+  const waiting = (runs.value ?? []).filter((run) => chosen.includes(run.id) && isActive(run.state)).map((run) => run.id);
+  const ended = runs.value ? chosen.filter((id) => !waiting.includes(id)) : [];
+  const ready = ended.length >= 2;
+  const compared = useAsked<Comparison | null>(`compare ${ended.join()}`, async () => (ready ? api.compare(ended) : null));
   const toggle = (id: string) => replaceBy("compare", ...(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]));
   return (
     <>
       <Head title={texts.compare.title} lead={texts.compare.lead} />
       {runs.error && <Failure message={runs.error} again={runs.again} />}
+      {waiting.length > 0 && (
+        <p className="calm" role="status" data-testid="compare-waiting">
+          {texts.compare.waiting(waiting.length, chosen.length)}
+        </p>
+      )}
       {ready && compared.error && <Failure message={compared.error} />}
       {ready && compared.loading && !compared.value && <Loading />}
       {ready && compared.value && <Compared comparison={compared.value} runs={published} />}

@@ -1,7 +1,8 @@
-import { useState } from "react";
+import { useState } from "preact/compat";
 import { api, type StoredFile } from "../api";
 import { forgetDraft } from "../draft";
 import { messageOf, useAsked } from "../hooks";
+import { RecipeOpener } from "../parts/RecipeOpener";
 import { DropZone } from "../parts/Upload";
 import { Failure, Head, Section } from "../parts/Parts";
 import { goTo, linkTo } from "../route";
@@ -36,6 +37,7 @@ export function Files({ most, changed }: { most: number | null; changed: () => v
         }}
       />
       <p className="quiet local">{texts.files.local}</p>
+      <RecipeOpener />
       {(files.error || error) && <Failure message={files.error ?? error ?? ""} again={files.error ? files.again : undefined} />}
       {data.length > 0 && (
         <Section title={texts.files.earlier}>

@@ -1,6 +1,6 @@
-import { useEffect, useState } from "react";
+import { useEffect, useState } from "preact/compat";
 import { ApiError, api, type Claim, type Method, type Parameter, type Step } from "../api";
-import { type ChosenStep, methodValues, publishRecipe, useDraft } from "../draft";
+import { type ChosenStep, type Measured, methodValues, publishRecipe, useDraft } from "../draft";
 import { type Filled, type FormValue, type FormValues, fill, valuesOf } from "../forms";
 import { lookOf, messageOf, previewKey, previewOf, useAsked, useCatalog } from "../hooks";
 import { Field } from "../parts/Field";
@@ -9,6 +9,7 @@ import { SideFile } from "../parts/Upload";
 import { goTo, linkTo } from "../route";
 import { addable, kindsAlong, neededFiles, neededSteps, withStep, takes } from "../steps";
 import { texts } from "../texts";
+import { words } from "../words";
 
 export function Parameters({ file, name }: { file: string; name: string }) {
   const catalog = useCatalog();
@@ -182,7 +183,7 @@ function Form({ file, method, steps }: { file: string; method: Method; steps: St
             <div className="fields">
               <label className="field">
                 <span>{texts.parameters.format}</span>
-                <select value={draft.format} onChange={(event) => change({ format: event.target.value })} data-testid="format">
+                <select value={draft.format} onChange={(event) => change({ format: event.currentTarget.value })} data-testid="format">
                   {formats.map((format) => (
                     <option key={format} value={format}>
                       {texts.parameters.formats[format]}
@@ -192,7 +193,7 @@ function Form({ file, method, steps }: { file: string; method: Method; steps: St
               </label>
               <label className="field">
                 <span>{texts.parameters.runTitle}</span>
-                <input type="text" maxLength={120} value={draft.title} onChange={(event) => change({ title: event.target.value })} aria-describedby="title-help" />
+                <input type="text" maxLength={120} value={draft.title} onChange={(event) => change({ title: event.currentTarget.value })} aria-describedby="title-help" />
                 <span className="help" id="title-help">
                   {texts.parameters.runTitleHelp}
                 </span>
@@ -208,7 +209,7 @@ function Form({ file, method, steps }: { file: string; method: Method; steps: St
                       <input
                         type="checkbox"
                         checked={draft.keep.includes(attribute)}
-                        onChange={(event) => change({ keep: event.target.checked ? [...draft.keep, attribute] : draft.keep.filter((other) => other !== attribute) })}
+                        onChange={(event) => change({ keep: event.currentTarget.checked ? [...draft.keep, attribute] : draft.keep.filter((other) => other !== attribute) })}
                       />
                       <span dir="auto">{attribute}</span>
                     </label>
@@ -216,12 +217,20 @@ function Form({ file, method, steps }: { file: string; method: Method; steps: St
                 </div>
               </fieldset>
             )}
+            {Object.keys(draft.measured).length > 0 && (
+              <p data-testid="measured">
+                {texts.recipe.measured} {measuredWords(draft.measured)}.{" "}
+                <button type="button" className="quiet-button" onClick={() => change({ measured: {} })}>
+                  {texts.recipe.usual}
+                </button>
+              </p>
+            )}
             <details className="fold" open={(seedWrong && touched.has("all")) || undefined}>
               <summary>{texts.parameters.advanced}</summary>
               <div className="fields">
                 <label className={`field${seedWrong ? " wrong" : ""}`}>
                   <span>{texts.parameters.seed}</span>
-                  <input type="text" inputMode="numeric" autoComplete="off" value={draft.seed} aria-invalid={seedWrong || undefined} aria-describedby="seed-help" data-testid="seed" onChange={(event) => change({ seed: event.target.value })} />
+                  <input type="text" inputMode="numeric" autoComplete="off" value={draft.seed} aria-invalid={seedWrong || undefined} aria-describedby="seed-help" data-testid="seed" onChange={(event) => change({ seed: event.currentTarget.value })} />
                   <span className="help" id="seed-help">
                     {texts.parameters.seedHelp}
                   </span>
@@ -229,7 +238,7 @@ function Form({ file, method, steps }: { file: string; method: Method; steps: St
                 </label>
                 <div className="field">
                   <label className="check">
-                    <input type="checkbox" checked={draft.withRaw} onChange={(event) => change({ withRaw: event.target.checked })} />
+                    <input type="checkbox" checked={draft.withRaw} onChange={(event) => change({ withRaw: event.currentTarget.checked })} />
                     <span>{texts.parameters.withRaw}</span>
                   </label>
                   <p className="help">{texts.parameters.withRawHelp}</p>
@@ -318,7 +327,7 @@ function AddStep({ choices, add }: { choices: Step[]; add: (step: string) => voi
   return (
     <label className="field add-step">
       <span>{texts.parameters.add}</span>
-      <select value="" onChange={(event) => event.target.value && add(event.target.value)} data-testid="add-step">
+      <select value="" onChange={(event) => event.currentTarget.value && add(event.currentTarget.value)} data-testid="add-step">
         <option value="">{texts.parameters.addPick}</option>
         {choices.map((step) => (
           <option key={step.name} value={step.name}>
@@ -357,6 +366,13 @@ function placed(message: string, method: Method, steps: ChosenStep[]): { field: 
   if (found && found[1] === method.name && method.parameters.some((p) => p.name === found[2])) return { field: found[2], message };
   const step = found && steps.find((one) => one.step === found[1]);
   return step && found ? { field: `${step.key}.${found[2]}`, message } : { field: "", message };
+}
+
+/** The attacks, metrics and limits of a recipe by their names. */
+function measuredWords(measured: Measured): string {
+  return Object.entries(measured)
+    .map(([key, value]) => (Array.isArray(value) ? `${words(key)}: ${value.map((one) => words((one as { name: string }).name)).join(", ")}` : `${words(key)} ${String(value)}`))
+    .join("; ");
 }
 
 function titleOf(values: Record<string, unknown>): string {

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useState } from "preact/compat";
 import { api, isActive, type RiskFound } from "../api";
 import { riskKey, riskRecipe, useDraft } from "../draft";
 import { messageOf, useRun } from "../hooks";

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useState } from "preact/compat";
 import { api, isActive, type Run } from "../api";
 import { messageOf, useInfo, useRuns } from "../hooks";
 import { Failure, Head, Loading } from "../parts/Parts";

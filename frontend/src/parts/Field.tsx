@@ -1,5 +1,5 @@
 /** One parameter as a form shows it: made from its declaration alone. */
-import { type ReactNode, useId, useState } from "react";
+import { type ReactNode, useId, useState } from "preact/compat";
 import type { Parameter } from "../api";
 import { type FormValue, type Group, splitDuration, UNITS } from "../forms";
 import { texts } from "../texts";
@@ -75,7 +75,7 @@ function Input({ p, value, error, change, id, described, prefix }: Props & { id:
   const common = { id, "aria-describedby": described, "aria-invalid": error ? true : undefined, "data-testid": `param-${prefix ?? ""}${p.name}` };
   if (p.kind === "choice") {
     return (
-      <select {...common} value={text} onChange={(event) => change(event.target.value)}>
+      <select {...common} value={text} onChange={(event) => change(event.currentTarget.value)}>
         {p.required && !p.choices.includes(text) && <option value="">{texts.side.pick}</option>}
         {p.choices.map((choice) => (
           <option key={choice} value={choice}>
@@ -85,7 +85,7 @@ function Input({ p, value, error, change, id, described, prefix }: Props & { id:
       </select>
     );
   }
-  if (p.kind === "text" && !p.choices.length) return <input {...common} type="text" value={text} onChange={(event) => change(event.target.value)} />;
+  if (p.kind === "text" && !p.choices.length) return <input {...common} type="text" value={text} onChange={(event) => change(event.currentTarget.value)} />;
   const word = p.choices.includes(text);
   const typed =
     p.kind === "duration" ? (
@@ -97,13 +97,13 @@ function Input({ p, value, error, change, id, described, prefix }: Props & { id:
         inputMode={p.kind === "int" ? "numeric" : p.kind === "text" ? "text" : "decimal"}
         autoComplete="off"
         value={word ? "" : text}
-        onChange={(event) => change(event.target.value)}
+        onChange={(event) => change(event.currentTarget.value)}
       />
     );
   if (!p.choices.length) return typed;
   return (
     <div className="either">
-      <select aria-label={texts.forms.wordOr(p.name)} value={word ? text : ""} onChange={(event) => change(event.target.value)} data-testid={`param-${prefix ?? ""}${p.name}-word`}>
+      <select aria-label={texts.forms.wordOr(p.name)} value={word ? text : ""} onChange={(event) => change(event.currentTarget.value)} data-testid={`param-${prefix ?? ""}${p.name}-word`}>
         {p.choices.map((choice) => (
           <option key={choice} value={choice}>
             {texts.forms.words[choice] ?? choice}
@@ -122,13 +122,13 @@ function Duration({ text, change, common }: { text: string; change: (value: stri
   const { number, unit } = text === "" ? { number: "", unit: early } : splitDuration(text);
   return (
     <div className="duration">
-      <input {...common} type="text" inputMode="numeric" autoComplete="off" value={number} onChange={(event) => change(`${event.target.value.replace(/\D/g, "")}${unit}`)} />
+      <input {...common} type="text" inputMode="numeric" autoComplete="off" value={number} onChange={(event) => change(`${event.currentTarget.value.replace(/\D/g, "")}${unit}`)} />
       <select
         aria-label={texts.forms.unit}
         value={unit}
         onChange={(event) => {
-          setEarly(event.target.value);
-          change(`${number}${event.target.value}`);
+          setEarly(event.currentTarget.value);
+          change(`${number}${event.currentTarget.value}`);
         }}
       >
         {UNITS.map((one) => (
@@ -172,7 +172,7 @@ export function SensitiveChoice({
                     type="checkbox"
                     checked={chosen.includes(one)}
                     data-testid={`sensitive-${attribute}-${one}`}
-                    onChange={(event) => set(attribute, event.target.checked ? [...chosen, one] : chosen.filter((other) => other !== one))}
+                    onChange={(event) => set(attribute, event.currentTarget.checked ? [...chosen, one] : chosen.filter((other) => other !== one))}
                   />
                   <span dir="auto">{one}</span>
                 </label>
@@ -194,9 +194,9 @@ function Groups({ groups, change }: { groups: Group[]; change: (groups: Group[])
       {groups.map((group, i) => (
         <div className="group" key={i}>
           <label htmlFor={`${id}n${i}`}>{texts.forms.groupName}</label>
-          <input id={`${id}n${i}`} type="text" value={group.name} onChange={(event) => set(i, { name: event.target.value })} />
+          <input id={`${id}n${i}`} type="text" value={group.name} onChange={(event) => set(i, { name: event.currentTarget.value })} />
           <label htmlFor={`${id}v${i}`}>{texts.forms.groupValues}</label>
-          <textarea id={`${id}v${i}`} rows={4} value={group.values} onChange={(event) => set(i, { values: event.target.value })} />
+          <textarea id={`${id}v${i}`} rows={4} value={group.values} onChange={(event) => set(i, { values: event.currentTarget.value })} />
           {groups.length > 1 && (
             <button type="button" className="quiet-button" onClick={() => change(groups.filter((_, j) => j !== i))}>
               {texts.forms.removeGroup}

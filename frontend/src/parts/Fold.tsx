@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useState } from "preact/compat";
 
 /** Details that are drawn only when they are looked at. */
 export function Fold({ title, about, children }: { title: string; about: string; children: ReactNode }) {

@@ -1,5 +1,5 @@
 /** The nodes of the taxonomy that are sensitive: those that the file marks, and those that are ticked. */
-import { useMemo, useState } from "react";
+import { useMemo, useState } from "preact/compat";
 import { api } from "../api";
 import { useAsked } from "../hooks";
 import { texts } from "../texts";
@@ -30,7 +30,7 @@ export function Nodes({ taxonomy, chosen, change }: { taxonomy: string; chosen: 
     <Section title={texts.columns.nodes} lead={texts.columns.nodesLead}>
       <label className="field">
         <span>{texts.columns.nodesSearch(nodes.length)}</span>
-        <input type="search" autoComplete="off" value={wanted} data-testid="nodes-search" onChange={(event) => setWanted(event.target.value)} />
+        <input type="search" autoComplete="off" value={wanted} data-testid="nodes-search" onChange={(event) => setWanted(event.currentTarget.value)} />
       </label>
       <div className="checks">
         {listed.map((node) => (
@@ -40,7 +40,7 @@ export function Nodes({ taxonomy, chosen, change }: { taxonomy: string; chosen: 
               data-testid={`node-${node.name}`}
               checked={node.sensitive || chosen.includes(node.name)}
               disabled={node.sensitive}
-              onChange={(event) => change(event.target.checked ? [...chosen, node.name] : chosen.filter((other) => other !== node.name))}
+              onChange={(event) => change(event.currentTarget.checked ? [...chosen, node.name] : chosen.filter((other) => other !== node.name))}
             />
             <span dir="auto">
               {node.name} <span className="quiet small">{node.sensitive ? texts.columns.nodesMarked : text ? paths.get(node.name) : ""}</span>

@@ -1,5 +1,5 @@
 /** Small pieces that all pages use. */
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useEffect, useId, useRef } from "preact/compat";
 import type { Claim } from "../api";
 import { linkTo } from "../route";
 import { texts } from "../texts";

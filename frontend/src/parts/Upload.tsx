@@ -1,5 +1,5 @@
 /** Taking files in: the place to drop one, and the choice of a file that stands beside the data. */
-import { type DragEvent, useEffect, useId, useRef, useState } from "react";
+import { type DragEvent, useEffect, useId, useRef, useState } from "preact/compat";
 import { api, type FileRole, type StoredFile, upload } from "../api";
 import type { FileRef } from "../draft";
 import { messageOf, useAsked } from "../hooks";
@@ -42,10 +42,10 @@ export function DropZone({ most, done }: { most: number | null; done: (file: Sto
   const { sending, error, setError, send } = useUpload("data", most, done);
   const [over, setOver] = useState(false);
   const id = useId();
-  const dropped = (event: DragEvent) => {
+  const dropped = (event: DragEvent<HTMLElement>) => {
     event.preventDefault();
     setOver(false);
-    const files = event.dataTransfer.files;
+    const files = event.dataTransfer?.files ?? [];
     if (files.length > 1) setError(texts.files.multiple);
     else if (files.length === 1) void send(files[0]);
   };
@@ -84,8 +84,8 @@ export function DropZone({ most, done }: { most: number | null; done: (file: Sto
               id={id}
               data-testid="file-input"
               onChange={(event) => {
-                const file = event.target.files?.[0];
-                event.target.value = "";
+                const file = event.currentTarget.files?.[0];
+                event.currentTarget.value = "";
                 if (file) void send(file);
               }}
             />
@@ -105,7 +105,7 @@ export function DropZone({ most, done }: { most: number | null; done: (file: Sto
 }
 
 /** A file that the data need: sent now, or one from before. */
-export function SideFile({ role, chosen, choose }: { role: FileRole; chosen: FileRef | undefined; choose: (file: FileRef | undefined) => void }) {
+export function SideFile({ role, chosen, choose, about }: { role: FileRole; chosen: FileRef | undefined; choose: (file: FileRef | undefined) => void; about?: string }) {
   const files = useAsked(`files ${role}`, api.files);
   const { sending, error, send } = useUpload(role, null, (file) => {
     choose({ id: file.id, name: file.name });
@@ -117,7 +117,7 @@ export function SideFile({ role, chosen, choose }: { role: FileRole; chosen: Fil
     <div className={`side-file${chosen ? " there" : ""}`} data-testid={`side-${role}`}>
       <div>
         <h3>{texts.side.titles[role]}</h3>
-        <p className="quiet small">{texts.side.about[role]}</p>
+        <p className="quiet small">{about ?? texts.side.about[role]}</p>
         {chosen && <p className="side-name">✓ {chosen.name}</p>}
         {sending && (
           <p role="status" className="small">
@@ -132,8 +132,8 @@ export function SideFile({ role, chosen, choose }: { role: FileRole; chosen: Fil
           id={`${id}file`}
           data-testid={`file-input-${role}`}
           onChange={(event) => {
-            const file = event.target.files?.[0];
-            event.target.value = "";
+            const file = event.currentTarget.files?.[0];
+            event.currentTarget.value = "";
             if (file) void send(file);
           }}
         />
@@ -149,7 +149,7 @@ export function SideFile({ role, chosen, choose }: { role: FileRole; chosen: Fil
               id={`${id}earlier`}
               value={chosen?.id ?? ""}
               onChange={(event) => {
-                const file = earlier.find((one) => one.id === event.target.value);
+                const file = earlier.find((one) => one.id === event.currentTarget.value);
                 choose(file && { id: file.id, name: file.name });
               }}
             >

@@ -20,6 +20,7 @@ export const frame = {
       advise: "Find settings",
       parameters: "Settings",
       run: "Result",
+      report: "Report",
       runs: "Runs",
       compare: "Compare",
     },

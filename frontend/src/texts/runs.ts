@@ -12,6 +12,9 @@ export const runs = {
     of: (done: number, total: number) => `${done.toLocaleString("en-US")} of ${total.toLocaleString("en-US")}`,
     leave: "You may close this page: the run goes on, and is listed under Runs.",
     first: "The first run of a method takes up to half a minute longer, because its core is compiled then.",
+    ahead: "ahead",
+    noEstimate: "No estimate yet: nothing was made here with this method before.",
+    left: (time: string, same: boolean) => `About ${time} left, judging by ${same ? "the last run with this file" : "the last run of this method, with another file"}.`,
     since: (seconds: string) => `${seconds} so far`,
     failedTitle: "This run failed",
     cancelledTitle: "This run was cancelled",
@@ -37,6 +40,10 @@ export const runs = {
     recipe: "Recipe",
     recipeAbout: "With it, “wayveil run” makes the same again. Private.",
     report: "Report",
+    openReport: "Open the report here",
+    reportTitle: "Report",
+    reportDownload: "Download the report",
+    reportBack: "Back to the result",
     reportAbout: "Everything on one page, to read and to print. Private.",
     kept: "kept",
     broken: "broken",
@@ -92,6 +99,7 @@ export const runs = {
   },
 
   compare: {
+    waiting: (n: number, all: number) => `${n} of ${all} runs have not ended yet; they are put in as they end.`,
     title: "Compare runs",
     lead: "Each run is a point: the lower, the safer, the further left, the more useful. Runs that no other beats are on the line.",
     choose: "Runs to compare",

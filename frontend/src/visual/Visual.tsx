@@ -1,5 +1,5 @@
 /** Charts and maps in the page: the same layer as in the report, with the numbers of each as a table. */
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "preact/compat";
 import type { Spot } from "./charts";
 import { formatValue } from "./format";
 import type { ChartData, MapData, RiskRow, StageData } from "./results";

@@ -9,7 +9,7 @@ import Circle from "ol/geom/Circle.js";
 import LineString from "ol/geom/LineString.js";
 import MultiLineString from "ol/geom/MultiLineString.js";
 import MultiPolygon from "ol/geom/MultiPolygon.js";
-import { fromExtent } from "ol/geom/Polygon.js";
+import Polygon, { fromExtent } from "ol/geom/Polygon.js";
 import { defaults } from "ol/interaction/defaults.js";
 import VectorLayer from "ol/layer/Vector.js";
 import VectorImageLayer from "ol/layer/VectorImage.js";
@@ -101,6 +101,7 @@ class LinkedMaps {
     if (marked && both) sides.push("difference");
     const tall = Math.min(1.05, Math.max(0.55, (this.extent[3] - this.extent[1]) / (this.extent[2] - this.extent[0])));
     const grid = element("div", { class: `map-panels map-${sides.length}` });
+    const places: [Side, HTMLElement, HTMLImageElement][] = [];
     for (const [i, side] of sides.entries()) {
       const name = side === "difference" ? texts.difference : data.names[side === "raw" ? 0 : 1];
       const canvas = element("div", {
@@ -114,12 +115,14 @@ class LinkedMaps {
       canvas.style.aspectRatio = `1 / ${tall.toFixed(3)}`;
       const print = element("img", { class: "map-print", alt: texts.mapLabel(data.title, name).split(":")[0] });
       grid.append(element("div", { class: "map-panel" }, element("p", { class: "map-name" }, name), canvas, print));
-      this.panels.push(this.panel(side, canvas, print));
+      places.push([side, canvas, print]);
     }
     this.target.replaceChildren(
       ...[this.controls(), grid, this.legend, this.told].filter((part): part is HTMLElement => part !== null),
       this.hint,
     );
+    // Once they have a size: a map without one complains.
+    for (const place of places) this.panels.push(this.panel(...place));
     this.fit();
     for (const { map } of this.panels) this.listen(map);
   }
@@ -160,6 +163,7 @@ class LinkedMaps {
     const at = (x: number, y: number): [number, number] => [origin[0] + x * step, origin[1] + y * step];
     const longest = Math.max(extent[2] - extent[0], extent[3] - extent[1]);
     const most = Math.max(1e-12, ...marks.raw.map((value) => value ?? 0), ...marks.published.map((value) => value ?? 0));
+    const outlines = marks.outlines ? decode(marks.outlines, this.data) : [];
     return marks.x.map((_, i) => {
       const [x, y] = at(marks.x[i], marks.y[i]);
       const [x2, y2] = at(marks.x2[i], marks.y2[i]);
@@ -167,6 +171,8 @@ class LinkedMaps {
       const shape =
         marks.kind === "cells"
           ? fromExtent([x, y, x2, y2])
+          : marks.kind === "zones"
+            ? new Polygon([outlines[i]])
           : marks.kind === "roads"
             ? new LineString(beside(x, y, x2, y2, longest / 900))
             : new Circle([x, y], (longest / 28) * Math.sqrt(value / most) + longest / 250);
@@ -186,6 +192,7 @@ class LinkedMaps {
       const share = Math.abs(value) / (side === "difference" ? this.largestChange() : this.largest());
       return new Style({ stroke: new Stroke({ color: colour, width: 1.2 + 3.2 * Math.sqrt(share) }), zIndex: share });
     }
+    if (kind === "zones") return new Style({ fill: new Fill({ color: colour }), stroke: new Stroke({ color: this.palette.road, width: 1 }) });
     if (kind === "places") {
       return new Style({ fill: new Fill({ color: colour }), stroke: new Stroke({ color: this.palette.ink, width: 0.6 }) });
     }
@@ -290,6 +297,11 @@ class LinkedMaps {
       });
     }
     for (const { marks: layer } of this.panels) layer.changed();
+    for (const { layer, of, shown } of this.lines) {
+      (layer.getSource() as VectorSource).clear(true);
+      if (shown) this.fillLines(layer, of);
+    }
+    this.target.dataset.slice = String(at);
     this.drawLegend();
   }
 
@@ -305,8 +317,7 @@ class LinkedMaps {
   private fillLines(layer: VectorImageLayer, of: MapLayer): void {
     const source = layer.getSource() as VectorSource;
     if (source.getFeatures().length) return;
-    const lines = decode(of, this.data);
-    const shapes = lines.map((line) => {
+    const shapes = linesIn(of, decode(of, this.data), this.slice).map((line) => {
       if (of.kind === "lines") return new LineString(line.length > 1 ? line : [line[0], line[0]]);
       const boxes = [];
       for (let i = 0; i + 1 < line.length; i += 2) boxes.push(boxAround(line[i], line[i + 1]));
@@ -443,6 +454,30 @@ export function decode(lines: MapLines, data: { origin: [number, number]; step: 
       line.push([data.origin[0] + x * data.step, data.origin[1] + y * data.step]);
     }
     if (line.length) found.push(line);
+  }
+  return found;
+}
+
+/** The parts of lines, or the boxes, of one slice of time; all of them where none is chosen, or nothing says when they are. */
+export function linesIn(of: { kind: "lines" | "boxes"; slices?: number[] }, lines: [number, number][][], slice: number): [number, number][][] {
+  const slices = of.slices ?? [];
+  if (slice < 0 || !slices.length) return lines;
+  const found: [number, number][][] = [];
+  let first = 0; // of this line, among all corners or boxes
+  for (const line of lines) {
+    const many = of.kind === "boxes" ? line.length / 2 : line.length;
+    let part: [number, number][] = [];
+    for (let i = 0; i < many; i++) {
+      const here = slices[first + i] === slice;
+      if (here && of.kind === "boxes") part.push(line[2 * i], line[2 * i + 1]);
+      else if (here) part.push(line[i]);
+      else if (part.length && of.kind === "lines") {
+        found.push([...part, line[i]]); // as far as it goes until it is in the next slice
+        part = [];
+      }
+    }
+    if (part.length) found.push(part);
+    first += many;
   }
   return found;
 }

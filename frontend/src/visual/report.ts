@@ -1,9 +1,14 @@
-/** The script of the report: draws what the page holds as data; text and tables are there without it. */
+/**
+ * The script of the report: draws what the page holds as data; text and tables are there without it.
+ * The page of `wayveil serve` loads the same file for what it exports, and holds no such data.
+ */
 import { drawChart, drawFlow, drawFrontier, drawRisks, mount, type Spot } from "./charts";
 import { mapOfChart } from "./errorMap";
 import { mountMap } from "./map";
 import type { ChartData, MapData, RiskRow, StageData } from "./results";
 import "./visual.css";
+
+export * from "./layer";
 
 interface Drawn {
   names: [string, string];
@@ -47,7 +52,9 @@ function openTarget(): void {
   for (let at = wanted?.closest("details"); at; at = at.parentElement?.closest("details")) at.open = true;
 }
 
-document.addEventListener("toggle", drawVisible, true);
-window.addEventListener("hashchange", openTarget);
-openTarget();
-drawVisible();
+if (drawn) {
+  document.addEventListener("toggle", drawVisible, true);
+  window.addEventListener("hashchange", openTarget);
+  openTarget();
+  drawVisible();
+}

@@ -54,11 +54,12 @@ export interface MapLayer extends MapLines {
   kind: "lines" | "boxes";
   total: number;
   shown: number;
+  slices?: number[];
 }
 
-/** What is counted on a map: square cells, roads or places, with values and people before and after. */
+/** What is counted on a map: square cells, roads, places or zones, with values and people before and after. */
 export interface MapMarks {
-  kind: "cells" | "roads" | "places";
+  kind: "cells" | "roads" | "places" | "zones";
   labels: string[];
   x: number[];
   y: number[];
@@ -68,6 +69,7 @@ export interface MapMarks {
   published: (number | null)[];
   raw_people: (number | null)[];
   published_people: (number | null)[];
+  outlines?: MapLines | null;
 }
 
 /** The same marks in one part of the time; only those with a value, by their positions in `marks`. */

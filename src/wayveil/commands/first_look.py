@@ -27,7 +27,7 @@ def endings_by_role() -> dict[str, tuple[str, ...]]:
     text = dict.fromkeys((*packed, *TEXT_ENDINGS, ".zip", *_ONE_FILE_LAYERS, *endings_for("table", "points")))
     return {
         "data": tuple(text),
-        "network": endings_for("network"),
+        "network": (*endings_for("network"), ".zip"),
         "taxonomy": endings_for("taxonomy"),
         "places": endings_for("places"),
         "known": tables,

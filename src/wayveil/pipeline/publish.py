@@ -178,7 +178,9 @@ def publish(
                 journal, f"picture-{verdict.holds}", engine, partial(picture_block, job, verdict.holds), first
             )
         hashes = _name_parts(space, recipe.output.format, parts, written)
-        hashes |= write_zone_outlines(recipe, space.staged, hashes, blocks.example.kind)
+        # A method keeps the kind of the data, unless it makes something else of them.
+        kind = blocks.example.kind if recipe.method.publishes.individual else recipe.method.publishes.kind
+        hashes |= write_zone_outlines(recipe, space.staged, hashes, kind)
         findings = Findings(
             made=made_blocks,
             written=written,

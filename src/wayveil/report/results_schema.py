@@ -75,23 +75,27 @@ class MapLines(_Part):
 
 
 class MapLayer(MapLines):
-    """Trajectories of one data set: lines, or boxes that lie between two corners each; `shown` of `total`."""
+    """Trajectories of one data set: lines, or boxes that lie between two corners each; `shown` of `total`.
+
+    `slices` says in which slice of time each corner, or each box, is; -1 for none, and empty where there are no slices.
+    """
 
     name: str
     raw: bool
     kind: Literal["lines", "boxes"]
     total: int
     shown: int
+    slices: list[int] = []
 
 
 class MapMarks(_Part):
-    """What is counted on a map: square cells, roads or places, with values and people before and after.
+    """What is counted on a map: square cells, roads, places or zones, with values and people before and after.
 
-    Cells and roads go from (x, y) to (x2, y2), in whole steps from the origin; places are at (x, y).  Of the raw data,
-    null stands for fewer than five people.
+    Cells and roads go from (x, y) to (x2, y2), in whole steps from the origin; places are at (x, y).  Zones have an
+    outline each, in `outlines`, and their middle is at (x, y).  Of the raw data, null is fewer than five people.
     """
 
-    kind: Literal["cells", "roads", "places"]
+    kind: Literal["cells", "roads", "places", "zones"]
     labels: list[str]
     x: list[int]
     y: list[int]
@@ -101,6 +105,7 @@ class MapMarks(_Part):
     published: list[float | None]
     raw_people: list[int | None]
     published_people: list[int | None]
+    outlines: MapLines | None = None
 
 
 class MapSlice(_Part):

@@ -1,26 +1,29 @@
-"""The preview or the inspection of a file, made in a process of its own: a strange or huge file cannot hurt the server.
+"""The preview or the inspection of a file, made in another process: a strange or huge file cannot hurt the server.
 
-``python -m wayveil.web.look`` reads what to look at as JSON from its input and writes what it saw to its output.
+``python -m wayveil.web.look`` reads what to look at from its input, a JSON object per line, and answers with what it
+saw, a line each, until its input ends.  It stays warm between looks: a changed setting is looked at without starting
+Python again.
 """
 
 from __future__ import annotations
 
 import json
-import subprocess
+import os
+import queue
+import resource
 import sys
-import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from wayveil.errors import WayveilError
 from wayveil.web.answers import Refused, plainly
+from wayveil.web.look_worker import LookWorker, WorkerDied, WorkerTooSlow
 from wayveil.web.upload_source import UploadSource
 
 __all__ = ["Looks", "main"]
 
-_COMMAND = (sys.executable, "-P", "-m", "wayveil.web.look")
 _PATIENCE_S = 120
 _PATIENCE_WITH_TRIALS_S = 900
 _AT_ONCE = 2
@@ -31,7 +34,11 @@ class Looks:
     """Looks at files, two at a time, and remembers what it saw; uploads never change."""
 
     def __init__(self) -> None:
-        self._room = threading.BoundedSemaphore(_AT_ONCE)
+        self._workers = [LookWorker() for _ in range(_AT_ONCE)]
+        # The last that was given back is the first that is taken: one is enough until two look at the same time.
+        self._free: queue.LifoQueue[LookWorker] = queue.LifoQueue()
+        for worker in self._workers:
+            self._free.put(worker)
         self._seen: OrderedDict[str, Any] = OrderedDict()
 
     def look(self, path: Path, facts: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
@@ -51,33 +58,54 @@ class Looks:
         key = json.dumps(content, sort_keys=True)
         seen = self._seen.get(key)
         if seen is None:
-            with self._room:
-                seen = self._seen[key] = self._ask(key, patience_s)
+            seen = self._seen[key] = self._ask(key, patience_s)
             while len(self._seen) > _KEPT:
                 self._seen.popitem(last=False)
         return seen
 
     def _ask(self, request: str, patience_s: int = _PATIENCE_S) -> Any:
+        worker = self._free.get()
         try:
-            done = subprocess.run(
-                _COMMAND, input=request.encode(), capture_output=True, timeout=patience_s, check=True, cwd="/"
-            )
-            answer = json.loads(done.stdout)
-        except subprocess.TimeoutExpired:
+            answer = worker.ask(request, patience_s)
+        except WorkerTooSlow:
             raise Refused(400, "The file takes too long to look at; try a smaller one, or a table.") from None
-        except (subprocess.SubprocessError, OSError, ValueError):
+        except WorkerDied:
             raise Refused(400, "The file cannot be looked at; it may be damaged or too large.") from None
+        finally:
+            self._free.put(worker)
         if "refused" in answer:
             raise Refused(400, answer["refused"])
         return answer
 
+    def close(self) -> None:
+        """End the processes."""
+        for worker in self._workers:
+            worker.close()
+
 
 def main() -> int:
-    """Look at one file."""
-    request = json.load(sys.stdin)
-    answer = _inspect(request) if "inspect" in request else _read(request) if "read" in request else _preview(request)
-    json.dump(answer, sys.stdout, allow_nan=False)
+    """Look at files until the input ends."""
+    return look_at_all(sys.stdin, _own_output())
+
+
+def look_at_all(requests: TextIO, answers: TextIO) -> int:
+    """Answer each line with a line: what was seen, and how much memory the process had at its peak."""
+    for line in requests:
+        request = json.loads(line)
+        look = _inspect if "inspect" in request else _read if "read" in request else _preview
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        told = {"seen": look(request), "peak_bytes": peak if sys.platform == "darwin" else peak * 1024}
+        answers.write(json.dumps(told, allow_nan=False) + "\n")
+        answers.flush()
     return 0
+
+
+def _own_output() -> TextIO:
+    """Return a stream to where the answers go; what a library prints goes nowhere."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+    return answers
 
 
 def _inspect(request: Mapping[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 
 from starlette.requests import Request
@@ -12,6 +13,7 @@ from wayveil.web.answers import Refused
 __all__ = ["page"]
 
 STATIC = Path(__file__).parent / "static"
+_LAYER = Path(str(files("wayveil.report").joinpath("visual", "visual.js")))  # what draws: the report carries the same
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -29,8 +31,8 @@ _TYPES = {
 def page(request: Request) -> Response:
     """Answer with a file of the page."""
     name = request.path_params["name"] or "index.html"
-    files = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*") if path.is_file()}
-    file = files.get(name)
+    built = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*") if path.is_file()}
+    file = {**built, "assets/visual.js": _LAYER}.get(name)
     if file is None or file.suffix not in _TYPES:
         raise Refused(404, "There is no such page.")
     return FileResponse(file, media_type=_TYPES[file.suffix])

@@ -25,9 +25,10 @@ OUT = "publication"
 
 _ONE = {"file": "path", **{key: key for key in ("network", "taxonomy", "places", "known", "zones")}}
 """The keys of [input] that are files: of each the page posts the id of an upload, never a path."""
+_MEASURED = ("attacks", "metrics", "measure", "max_risk", "use")
 _SEARCH = ("use", "max_risk", "budget_minutes")
 _KEYS = {
-    "publish": ("input", "prepare", "method", "output", "seed"),
+    "publish": ("input", "prepare", "method", "output", "seed", *_MEASURED),
     "risk": ("input", "prepare", "sensitive", "seed"),
     "advise": ("input", "prepare", "method", "seed", *_SEARCH),
 }
@@ -40,9 +41,9 @@ _LONGEST = 200
 class Request:
     """A run that can be queued.
 
-    `uploads` are the ids of files by the key of the recipe's [input]; `names` what they are called; `text` is the
-    recipe as TOML, with the names only; `content` is what a risk is made of, or how to search for settings; `claim` is
-    the promise in words.
+    `file_bytes` is the size of the data.  `uploads` are the ids of files by the key of the recipe's [input], `names`
+    what they are called.  `text` is the recipe as TOML, with the names only; `content` is what a risk is made of, or
+    how to search for settings; `claim` is the promise in words.
     """
 
     what: str
@@ -50,6 +51,7 @@ class Request:
     method: str | None
     file: str
     file_id: str
+    file_bytes: int
     uploads: Mapping[str, Any]
     names: Mapping[str, str]
     text: str
@@ -80,7 +82,8 @@ def read_request(posted: Any, files: Files) -> Request:
             raise UsageError(f"The output takes {', '.join(_OUTPUT)}; not {wrong[0]!r}.")
         output = {**{key: value for key, value in given.items() if value is not None}, "path": OUT}
         method = _entry("method", "name", recipe.get("method"))
-        checked = make_recipe({**common, "method": method, "output": output, "title": title})
+        measured = _measured(recipe) if what == "publish" else {}
+        checked = make_recipe({**common, "method": method, "output": output, "title": title, **measured})
         if what == "publish":
             checked = with_measures(checked)
         text = recipe_text(checked)
@@ -96,7 +99,8 @@ def read_request(posted: Any, files: Files) -> Request:
     usual = {"publish": f"{name}: {shown}", "risk": f"Risk in {shown}", "advise": f"Settings for {shown}"}
     heading = title or usual[what]
     return Request(
-        what=what, title=heading, method=name, file=shown, file_id=uploads["path"], uploads=uploads, names=names,
+        what=what, title=heading, method=name, file=shown, file_id=uploads["path"],
+        file_bytes=files.get(uploads["path"])["bytes"], uploads=uploads, names=names,
         text=text, content=content, claim=claim,
     )  # fmt: skip
 
@@ -139,6 +143,15 @@ def read_input(given: dict[str, Any], files: Files) -> tuple[dict[str, Any], dic
     for key, value in uploads.items():
         source[key] = [names[id] for id in value] if isinstance(value, list) else names[value]
     return source, uploads, names
+
+
+def _measured(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a recipe says of how the result is measured and judged; what is not said is chosen as usual."""
+    given = {key: recipe[key] for key in _MEASURED if recipe.get(key) is not None}
+    families: dict[str, Any] = {"attacks": "attack", "metrics": "metric"}
+    for key in families.keys() & given.keys():
+        given[key] = [_entry(families[key], "name", one) for one in _list(given[key], key)]
+    return given
 
 
 def _search(recipe: Mapping[str, Any]) -> dict[str, Any]:

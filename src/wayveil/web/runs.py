@@ -120,6 +120,31 @@ class Runs:
             "bytes": bytes_of(place),
         }
 
+    def expected(self, id: str) -> dict[str, Any] | None:
+        """Return how long the steps of a run may take, by an earlier one that did the same; None where there is none.
+
+        Taken is the newest that was done with the same method, of the same file if there is one; of another file, its
+        seconds are scaled by the sizes of the files.
+        """
+        job = self.job(id)
+        alike = []
+        for other in self.ids():
+            with suppress(Refused):
+                past = self.job(other)
+                same = (past["what"], past["method"]) == (job["what"], job["method"])
+                if other != id and same and self.state(other)["state"] == "done":
+                    alike.append(other)
+        if not alike:
+            return None
+        same_file = [other for other in alike if self.job(other)["file_id"] == job["file_id"]]
+        taken = (same_file or alike)[0]
+        scale = 1.0 if same_file else job.get("file_bytes", 0) / (self.job(taken).get("file_bytes") or 1) or 1.0
+        steps = (read_json(self.place(taken) / "progress.json") or {}).get("steps", [])
+        return {
+            "steps": [{"step": one["step"], "seconds": round(one["seconds"] * scale, 3)} for one in steps],
+            "same_file": bool(same_file),
+        }
+
     def full(self, id: str) -> dict[str, Any]:
         """Return everything of a run, with its result once it has ended."""
         place = self.place(id)
@@ -128,6 +153,8 @@ class Runs:
         result = read_json(place / "result.json") if short["state"] in ("done", "refused") else None
         job = self.job(id)
         more = {"recipe": job["posted"]["recipe"], "claim": job["claim"]}
+        if short["state"] not in ENDED:
+            more["expected"] = self.expected(id)
         return {**short, "progress": progress.get("steps", []), **more, "result": result}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -30,6 +31,7 @@ from wayveil.web.files import Files
 from wayveil.web.jobs import Jobs
 from wayveil.web.look import Looks
 from wayveil.web.pages import page
+from wayveil.web.recipe_file import open_recipe
 from wayveil.web.request import read_method, read_request
 from wayveil.web.runs import ENDED, Runs
 from wayveil.web.server.guard import Guard
@@ -42,6 +44,7 @@ _BODY = 1 << 20
 _LONGEST = 2000
 _LOOK_S = 0.25
 _ALIVE_S = 10.0
+_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"<>]+)">')
 
 
 def make_app(
@@ -64,6 +67,7 @@ def make_app(
         _route("/api/methods", api.methods),
         _route("/api/steps", api.steps),
         _route("/api/claim", api.claim, "POST"),
+        _route("/api/recipe", api.open_recipe, "POST"),
         _route("/api/files", api.list_files),
         _route("/api/files", api.upload, "POST"),
         _route("/api/files/{id}", api.delete_file, "DELETE"),
@@ -79,6 +83,7 @@ def make_app(
         _route("/api/runs/{id}/public.zip", api.public_zip),
         _route("/api/runs/{id}/recipe.toml", api.recipe_toml),
         _route("/api/runs/{id}/report.html", api.report_html),
+        _route("/api/runs/{id}/report", api.report_frame),
         _route("/api/compare", api.compare, "POST"),
         _route("/{name:path}", page),
     ]
@@ -88,6 +93,7 @@ def make_app(
         await run_in_threadpool(jobs.open)
         yield
         await run_in_threadpool(jobs.close)
+        await run_in_threadpool(api.looks.close)
 
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _no_route})
     return Guard(app, token=token, host=host, port=port)
@@ -129,6 +135,12 @@ class _Api:
     async def claim(self, request: Request) -> Response:
         posted = await _json(request)
         return JSONResponse(await run_in_threadpool(lambda: claim_words(read_method(posted))))
+
+    async def open_recipe(self, request: Request) -> Response:
+        posted = await _json(request)
+        if not isinstance(posted, dict) or not isinstance(posted.get("text"), str):
+            raise Refused(400, "The request is not understood: it takes text, the recipe.")
+        return JSONResponse(await run_in_threadpool(open_recipe, posted["text"]))
 
     def list_files(self, request: Request) -> Response:
         return JSONResponse([{**facts, "used_by": self.runs.using(facts["id"])} for facts in self.files.all()])
@@ -245,12 +257,27 @@ class _Api:
         return _download(path, "recipe.toml", "application/toml")
 
     def report_html(self, request: Request) -> Response:
+        return _download(self._report(request), "report.html", "text/html; charset=utf-8")
+
+    def report_frame(self, request: Request) -> Response:
+        """Answer with the report, to be shown inside of the page: with its own policy, and no right of the page."""
+        text = self._report(request).read_text(encoding="utf-8")
+        policy = _POLICY.search(text)
+        if policy is None:
+            raise Refused(404, "This report was made by an earlier version; download it.")
+        headers = {
+            "content-security-policy": f"{policy[1]}; frame-ancestors 'self'; sandbox allow-scripts",
+            "x-frame-options": "SAMEORIGIN",
+        }
+        return Response(text, media_type="text/html; charset=utf-8", headers=headers)
+
+    def _report(self, request: Request) -> Path:
         id = request.path_params["id"]
         place = self.runs.place(id)
         pages = [p for p in (place / "out/private/report.html", place / "out/report.html") if p.is_file()]
         if self.runs.state(id)["state"] not in ("done", "refused") or not pages:
             raise Refused(404, "This run has no report.")
-        return _download(pages[0], "report.html", "text/html; charset=utf-8")
+        return pages[0]
 
     async def compare(self, request: Request) -> Response:
         posted = await _json(request)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -628,3 +630,25 @@ def test_shapes_are_written_without_places_of_nodes(tmp_path: Path) -> None:
     again = read_network(tmp_path / "roads.csv", crs="planar")
     assert again.shape_x.tolist() == [0.0, 50.0, 1000.0]
     assert again.shape_y.tolist() == [0.0, 500.0, 0.0]
+
+
+def test_a_zip_with_both_texts_is_read_and_other_archives_are_told(tmp_path: Path) -> None:
+    texts = {"in/OL.cnode.txt": "0 0 0\n1 300 400\n", "in/OL.cedge.txt": "7 0 1 500\n"}
+    file = tmp_path / "roads.zip"
+
+    def pack(names: Sequence[str], **changed: str) -> None:
+        with zipfile.ZipFile(file, "w") as archive:
+            for name in names:
+                archive.writestr(name, changed.get(name.rpartition(".")[0].rpartition(".")[2], texts[name]))
+
+    pack(list(texts))
+    assert read_network(file).roads == ("7", "7-back")
+    pack(["in/OL.cnode.txt"])
+    with pytest.raises(InputError, match=r"roads\.zip: a \.zip with a road network holds one file"):
+        read_network(file)
+    pack(list(texts), cedge="7 0 9 500\n")
+    with pytest.raises(InputError, match=r"roads\.zip/\*\.cedge\.txt"):
+        read_network(file)
+    file.write_bytes(b"PK\x03\x04")
+    with pytest.raises(InputError, match="holds one file"):
+        read_network(file)

@@ -17,6 +17,9 @@ from wayveil.errors import InputError, ParameterError
 from wayveil.methods.counts import complementary
 from wayveil.methods.counts.counts import Counts
 from wayveil.model import Points, Stops, Trips, Visits
+from wayveil.pipeline.folder.verify_folder import verify_folder
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.recipe import make_recipe
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden/counts/examples.json").read_text())["cases"]
 
@@ -149,3 +152,23 @@ def test_bad_settings_are_refused_in_one_sentence() -> None:
     early = replace(visits([["A1"]]), t=np.array([np.iinfo(np.int64).min]))
     with pytest.raises(InputError, match=r"too close to the smallest 64-bit integer"):
         run(early, k=2, every="10")
+
+
+def test_zones_of_the_step_are_published_and_verified(tmp_path: Path) -> None:
+    """Rows of a table have other columns than visits have, also where the recipe makes zones."""
+    table = tmp_path / "points.csv"
+    rows = [f"T{i},P{i},{t},{100.0 + i},{900.0 * t}" for i in range(6) for t in range(3)]
+    table.write_text("\n".join(["traj_id,user_id,t,x,y", *rows]) + "\n")
+    content: dict[str, Any] = {
+        "input": {"path": str(table), "crs": "planar"},
+        "prepare": [{"step": "zones", "cell": 500}],
+        "method": {"name": "counts", "k": 3},
+        "output": {"path": str(tmp_path / "out"), "format": "csv"},
+    }
+    publish(make_recipe(content))
+    assert sorted(path.name for path in (tmp_path / "out/public").iterdir()) == [
+        "README.html",
+        "manifest.json",
+        "published.csv",
+    ]
+    assert verify_folder(tmp_path / "out", original=table).holds

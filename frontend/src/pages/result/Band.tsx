@@ -49,6 +49,9 @@ export function Band({ run, result, good, change }: { run: WholeRun; result: Pub
         <Download href={`${at}/recipe.toml`} id="download-recipe" title={texts.result.recipe} about={texts.result.recipeAbout} />
       </div>
       <div className="buttons">
+        <a className="button on-band" href={linkTo("report", run.id)} data-testid="open-report">
+          {texts.result.openReport}
+        </a>
         <button type="button" className={good ? "button on-band" : "button on-band strong"} onClick={change} data-testid="change-settings">
           {texts.result.tryOther}
         </button>

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+import zipfile
 from pathlib import Path
 
 from wayveil.errors import InputError
@@ -25,7 +27,7 @@ def read_network(path: str | Path, *, crs: str | None = None) -> RoadNetwork:
         A table of directed roads (.csv, .csv.gz, .parquet) with the columns road, from_node, to_node, and as far as
         known length_m, geometry (LINESTRING as WKT, or WKB) and from_x, from_y, to_x, to_y (or from_lon, from_lat,
         to_lon, to_lat); a GraphML file (.graphml); an OpenStreetMap extract (.osm.pbf, .osm, .osm.xml); or the path
-        before ``.cnode.txt`` and ``.cedge.txt``, or one of these two files.
+        before ``.cnode.txt`` and ``.cedge.txt``, one of these two files, or a .zip that holds both.
     crs : str, optional
         The coordinate system of tables and GraphML, as in `ReadOptions`, where they do not say it themselves.  Places
         that nobody says are metres are refused where all of them could be degrees.
@@ -56,6 +58,8 @@ def read_network(path: str | Path, *, crs: str | None = None) -> RoadNetwork:
     for ending in (NODES, EDGES):
         if file.name.lower().endswith(ending):
             return read_road_text(shown[: -len(ending)])
+    if file.name.lower().endswith(".zip"):
+        return _read_zip(file)
     if has_format(file, "csv", "parquet"):
         return read_road_table(path, crs)
     if has_format(file, "graphml"):
@@ -68,3 +72,23 @@ def read_network(path: str | Path, *, crs: str | None = None) -> RoadNetwork:
         f"{shown}: the format of a road network is told by the suffix; give a .csv, .csv.gz, .parquet, .graphml, "
         f".osm.pbf, .osm or .osm.xml file, or the path before {NODES} and {EDGES}."
     )
+
+
+def _read_zip(file: Path) -> RoadNetwork:
+    """Read the two text files of a network that lie in one archive, under any name."""
+    wrong = f"{file}: a .zip with a road network holds one file that ends in {NODES} and one that ends in {EDGES}."
+    try:
+        with zipfile.ZipFile(file) as archive, tempfile.TemporaryDirectory() as folder:
+            for ending in (NODES, EDGES):
+                inside = [one for one in archive.infolist() if one.filename.lower().endswith(ending)]
+                if len(inside) != 1:
+                    raise InputError(wrong)
+                # Under a name of ours: what the archive calls it never becomes a path.
+                Path(folder, f"network{ending}").write_bytes(archive.read(inside[0]))
+            prefix = str(Path(folder, "network"))
+            try:
+                return read_road_text(prefix)
+            except InputError as error:
+                raise InputError(str(error).replace(f"{prefix}.", f"{file}/*.")) from None
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError):
+        raise InputError(wrong) from None

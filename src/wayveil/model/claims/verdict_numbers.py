@@ -205,8 +205,10 @@ CSAFETY = _declare(
         "max_probability_people": probability(
             None, "Largest probability of a sensitive place, over people", promised="c", keeps="at most", of_people=True
         ),
+        # It depends on the truth, as those of people do: whoever was at a place counts there though the stop was left
+        # out, which published files do not show.
         "max_probability_trajectories": probability(
-            None, "Largest probability of a sensitive place, over trajectories"
+            None, "Largest probability of a sensitive place, over trajectories", of_people=True
         ),
         "max_owner_share": _OWNER_SHARE,
         "min_place_people": count(

@@ -21,6 +21,7 @@ from wayveil.pipeline.blocks.part_dealer import Part, load_made, load_part
 from wayveil.pipeline.blocks.store import Store
 from wayveil.pipeline.evaluate import attack_targets
 from wayveil.pipeline.folder.manifest import Described, Parts, described
+from wayveil.pipeline.folder.outlines import zone_rings
 from wayveil.pipeline.output_frame import settle
 from wayveil.pipeline.readback import check_made, nothing_left_error, write_and_read_back
 from wayveil.pipeline.seeds import method_rng, sequence_for
@@ -195,7 +196,17 @@ def picture_block(job: Job, holds: bool, engine: Engine, number: int) -> Picture
     before = "prepared data" if job.recipe.prepare else "raw data"
     names = before, "published data" if holds else "rejected data"
     with_raw = job.recipe.output.with_raw
-    return make_pictures(data, result.data, result.groups, names=names, with_raw=with_raw, published=holds)
+    places = [one.places() for one in (data, result.data)]
+    named = [name for one in places if one is not None for name in one.names]
+    return make_pictures(
+        data,
+        result.data,
+        result.groups,
+        names=names,
+        with_raw=with_raw,
+        published=holds,
+        zones=zone_rings(job.recipe, named),
+    )
 
 
 def load_compared(store: Store, number: int, metric: Any) -> Any:

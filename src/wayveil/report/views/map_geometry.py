@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,10 +18,12 @@ __all__ = [
     "MOST_LINES",
     "MOST_VERTICES",
     "Frame",
+    "Ring",
     "Strokes",
     "evenly",
     "layer_of",
     "network_lines",
+    "ring_lines",
     "strokes_of",
 ]
 
@@ -33,6 +35,10 @@ MOST_VERTICES = 150_000
 _MOST_ROADS = 20_000  # of the network, below the routes
 _MOST_BOXES = 16  # of one sequence; more would cover each other
 _TOLERANCE = 2.0  # steps of the frame: less than a pixel of a map that fills a screen
+
+
+Ring = tuple[FloatArray, FloatArray]
+"""The corners of an outline, the first once more at its end: x and y."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +59,8 @@ class Frame:
 class Strokes:
     """Lines through the plane, or boxes from (x, y) to (x2, y2): flat columns, and how many there were to choose from.
 
-    `shown` is how many trajectories, or different sequences of boxes, these are of.
+    `shown` is how many trajectories, or different sequences of boxes, these are of; `row` is the row of the data that
+    each corner or box is of.
     """
 
     total: int
@@ -61,6 +68,7 @@ class Strokes:
     offsets: IntArray
     x: FloatArray
     y: FloatArray
+    row: IntArray
     x2: FloatArray | None = None
     y2: FloatArray | None = None
 
@@ -70,24 +78,33 @@ def strokes_of(data: Data, network: RoadNetwork | None) -> Strokes | None:
     return _STROKES.get(data.kind, _through_positions)(data, network)
 
 
-def layer_of(part: Strokes, frame: Frame, *, name: str, raw: bool) -> MapLayer:
-    """Return lines and boxes as a layer of a map.
+def layer_of(part: Strokes, frame: Frame, *, name: str, raw: bool, slices: IntArray | None = None) -> MapLayer:
+    """Return lines and boxes as a layer of a map; `slices` says in which slice of time each row of the data is.
 
     At most `MOST_LINES` trajectories with `MOST_VERTICES` corners are shown, spread evenly over the data, and
     `MOST_BOXES` sequences of boxes, which cover each other; what cannot be seen at this size is left out of the lines.
     """
     x, y = frame.place(part.x, part.y)
+    times = np.zeros(len(part.row), np.int64) if slices is None else slices[part.row]
     if part.x2 is not None and part.y2 is not None:
         x2, y2 = frame.place(part.x2, part.y2)
         x = np.stack([x, x2], axis=1).ravel()
         y = np.stack([y, y2], axis=1).ravel()
         offsets = part.offsets * 2
     else:
-        offsets, x, y = _simplified(part.offsets, x, y)
+        offsets, x, y, times = _simplified(part.offsets, x, y, times)
     lines = _lines(offsets, x, y)
     kind: Literal["lines", "boxes"] = "lines" if part.x2 is None else "boxes"
     return MapLayer(
-        name=name, raw=raw, kind=kind, total=part.total, shown=part.shown, offsets=lines.offsets, x=lines.x, y=lines.y
+        name=name,
+        raw=raw,
+        kind=kind,
+        total=part.total,
+        shown=part.shown,
+        offsets=lines.offsets,
+        x=lines.x,
+        y=lines.y,
+        slices=[] if slices is None else times.tolist(),
     )
 
 
@@ -101,35 +118,44 @@ def network_lines(network: RoadNetwork | None, frame: Frame) -> MapLines | None:
     return _lines(np.arange(len(few) + 1) * 2, x, y)
 
 
+def ring_lines(rings: Sequence[Ring], frame: Frame) -> MapLines:
+    """Return outlines as lines that end where they begin."""
+    placed = [frame.place(x, y) for x, y in rings]
+    offsets = offsets_of(np.array([len(x) for x, _ in placed], np.int64))
+    return _lines(offsets, *(np.concatenate([ring[axis] for ring in placed]) for axis in (0, 1)))
+
+
 def _lines(offsets: IntArray, x: IntArray, y: IntArray) -> MapLines:
     steps = [np.diff(values, prepend=0).tolist() for values in (x, y)]
     return MapLines(offsets=offsets.tolist(), x=steps[0], y=steps[1])
 
 
-def _some(data: Data) -> tuple[Any, int]:
-    """Return as many trajectories with rows as are drawn, and how many there are."""
+def _some(data: Data) -> tuple[Any, IntArray, int]:
+    """Return as many trajectories with rows as are drawn, which rows these are, and how many trajectories there are."""
     with_rows = np.flatnonzero(data.nonempty)
-    return data.take(with_rows[evenly(len(with_rows), MOST_LINES)]), len(with_rows)
+    few = with_rows[evenly(len(with_rows), MOST_LINES)]
+    return data.take(few), take(data.offsets, few)[1], len(with_rows)
 
 
 def _through_positions(data: Data, network: RoadNetwork | None) -> Strokes | None:
     """Return lines from row to row."""
-    part, total = _some(data)
+    part, row, total = _some(data)
     positions = part.positions()
     if positions is None:
         return None
     x, y = positions
-    return Strokes(total=total, shown=len(part), offsets=part.offsets, x=x, y=y)
+    return Strokes(total=total, shown=len(part), offsets=part.offsets, x=x, y=y, row=row)
 
 
 def _on_roads(data: Routes, network: RoadNetwork | None) -> Strokes | None:
     """Return routes as lines from intersection to intersection, a new one where a route is broken."""
     if network is None or network.node_x is None or network.node_y is None:
         return None
-    part, total = _some(data)
+    part, row, total = _some(data)
     code = {name: i for i, name in enumerate(network.roads)}
     road = np.array([code.get(name, -1) for name in part.network.roads], np.int64)[part.road]
     trajectory = trajectory_of_row(part.offsets)[road >= 0]
+    row = row[road >= 0]
     road = road[road >= 0]
     begin = network.from_node[road]
     end = network.to_node[road]
@@ -140,9 +166,17 @@ def _on_roads(data: Routes, network: RoadNetwork | None) -> Strokes | None:
     node = np.empty(len(road) + int(new.sum()), np.int64)
     node[at] = end
     node[at[new] - 1] = begin[new]
+    rows = np.empty(len(node), np.int64)
+    rows[at] = row
+    rows[at[new] - 1] = row[new]
     lengths = np.bincount(np.cumsum(new) - 1, minlength=0) + 1 if len(road) else np.zeros(0, np.int64)
     return Strokes(
-        total=total, shown=len(part), offsets=offsets_of(lengths), x=network.node_x[node], y=network.node_y[node]
+        total=total,
+        shown=len(part),
+        offsets=offsets_of(lengths),
+        x=network.node_x[node],
+        y=network.node_y[node],
+        row=rows,
     )
 
 
@@ -158,7 +192,7 @@ def _boxes(data: Boxes, network: RoadNetwork | None) -> Strokes:
     row = np.concatenate([np.zeros(0, np.int64), *rows])
     return Strokes(
         total=len(first), shown=len(few), offsets=offsets_of(np.minimum(lengths, most)),
-        x=data.x_min[row], y=data.y_min[row], x2=data.x_max[row], y2=data.y_max[row],
+        x=data.x_min[row], y=data.y_min[row], row=row, x2=data.x_max[row], y2=data.y_max[row],
     )  # fmt: skip
 
 
@@ -174,25 +208,34 @@ _STROKES: dict[str, Callable[[Any, RoadNetwork | None], Strokes | None]] = {
 """How each kind of data is drawn; one of a plug-in by its positions, if it has any."""
 
 
-def _simplified(offsets: IntArray, x: IntArray, y: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the lines without points that nobody would miss, and with `MOST_VERTICES` at most, besides their ends."""
+_Lines = tuple[IntArray, IntArray, IntArray, IntArray]
+"""Lines: where each begins, its corners, and in which slice of time each corner is."""
+
+
+def _simplified(offsets: IntArray, x: IntArray, y: IntArray, times: IntArray) -> _Lines:
+    """Return the lines without points that nobody would miss, and with `MOST_VERTICES` at most, besides their ends.
+
+    The first corner of every slice of time stays, so that a line can be seen in each that it goes through.
+    """
     lengths = np.diff(offsets)
     offsets, rows = take(offsets, np.flatnonzero(lengths > 0))
     x = x[rows]
     y = y[rows]
-    offsets, x, y = _thinned(offsets, x, y, 20 * MOST_VERTICES)
+    times = times[rows]
+    offsets, x, y, times = _thinned(offsets, x, y, times, 20 * MOST_VERTICES)
     for _ in range(6):
         keep = np.ones(len(x), bool)
         inside = _inside(offsets, len(x))
         inside &= (np.arange(len(x)) - np.repeat(offsets[:-1], np.diff(offsets))) % 2 == 1  # its neighbours stay
         at = np.flatnonzero(inside)
-        keep[at] = _off_line(x, y, at) > _TOLERANCE
+        keep[at] = (_off_line(x, y, at) > _TOLERANCE) | (times[at] != times[at - 1])
         if keep.all():
             break
         offsets = keep_rows(offsets, keep)
         x = x[keep]
         y = y[keep]
-    return _thinned(offsets, x, y, MOST_VERTICES)
+        times = times[keep]
+    return _thinned(offsets, x, y, times, MOST_VERTICES)
 
 
 def _inside(offsets: IntArray, n: int) -> BoolArray:
@@ -214,14 +257,14 @@ def _off_line(x: IntArray, y: IntArray, at: IntArray) -> FloatArray:
     return distance
 
 
-def _thinned(offsets: IntArray, x: IntArray, y: IntArray, most: int) -> tuple[IntArray, IntArray, IntArray]:
+def _thinned(offsets: IntArray, x: IntArray, y: IntArray, times: IntArray, most: int) -> _Lines:
     """Return every second point, every third and so on, and the ends of lines, where there are too many."""
     step = -(-len(x) // most) if most else 1
     if step <= 1:
-        return offsets, x, y
+        return offsets, x, y, times
     keep = (np.arange(len(x)) - np.repeat(offsets[:-1], np.diff(offsets))) % step == 0
     keep |= ~_inside(offsets, len(x))
-    return keep_rows(offsets, keep), x[keep], y[keep]
+    return keep_rows(offsets, keep), x[keep], y[keep], times[keep]
 
 
 def evenly(n: int, most: int) -> IntArray:

@@ -6,7 +6,7 @@ of time; trajectories of it are told only where the data owner asked for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajector
 from wayveil.report.results_schema import MapData, MapLayer, MapMarks, MapSlice
 from wayveil.report.suppression import MIN_PEOPLE, count_people_by_code
 from wayveil.report.text.number_format import format_percent
-from wayveil.report.views.map_geometry import Frame, layer_of, network_lines, strokes_of
+from wayveil.report.views.map_geometry import Frame, Ring, layer_of, network_lines, ring_lines, strokes_of
 from wayveil.report.views.time_slices import Slices, slices_of
 
 __all__ = ["map_view"]
@@ -55,10 +55,17 @@ class _Counted:
     what: str
     below: str
     percent: bool
+    rings: tuple[Ring, ...] = ()
 
 
 def map_view(
-    before: Any, after: Any, *, names: tuple[str, str], with_raw: bool = False, published: bool = True
+    before: Any,
+    after: Any,
+    *,
+    names: tuple[str, str],
+    with_raw: bool = False,
+    published: bool = True,
+    zones: Mapping[str, Ring] | None = None,
 ) -> MapData | None:
     """Return the map of two data, under these names; None where it is not known where things are.
 
@@ -70,8 +77,12 @@ def map_view(
         Whether whoever sees the report may see trajectories of people.
     published : bool
         Whether `after` kept its promise.  If not, it is treated like the original.
+    zones : mapping, optional
+        Where places are that are zones: the corners of their outlines, in metres of a plane.
     """
-    counted = _counted(before, after, names)
+    if not after.individual:
+        return None  # a table says how many, and its rows are not people to be drawn
+    counted = _counted(before, after, names, zones or {})
     network = getattr(before, "network", None)
     chosen: list[tuple[str, Any, bool]] = [(names[0], before, True)] if with_raw else []
     if published or with_raw:
@@ -83,8 +94,18 @@ def map_view(
     extent = _extent(counted, [part for _, _, part in strokes])
     step = max(extent[2] - extent[0], extent[3] - extent[1], 1e-3) / _STEPS
     frame = Frame(x=extent[0], y=extent[1], step=step)
-    layers: list[MapLayer] = [layer_of(part, frame, name=name, raw=raw) for name, raw, part in strokes]
-    marks, slices, finding = (None, [], "") if counted is None else _tell(counted, before, after, frame, published)
+    times = slices_of(before, after)
+    layers: list[MapLayer] = [
+        layer_of(
+            part, frame, name=name, raw=raw, slices=None if times is None else times.before if raw else times.after
+        )
+        for name, raw, part in strokes
+    ]
+    marks, slices, finding = (
+        (None, [], "") if counted is None else _tell(counted, before, after, frame, published, times)
+    )
+    if marks is None and times is not None:
+        slices = [MapSlice(label=label, marks=[], raw=[], published=[]) for label in times.labels]
     return MapData(
         title="Where people are",
         finding=finding,
@@ -102,9 +123,11 @@ def map_view(
     )
 
 
-def _counted(before: Any, after: Any, names: tuple[str, str]) -> _Counted | None:
+def _counted(before: Any, after: Any, names: tuple[str, str], zones: Mapping[str, Ring]) -> _Counted | None:
     if before.n_rows == 0:
         return None
+    if zones and before.name_word == after.name_word == "places" and len(before.places().code) == before.n_rows:
+        return _zones(before, after, names, zones)
     if before.name_word == after.name_word == "roads":
         return _roads(before, after, names)
     if before.coordinates and after.coordinates and before.positions() is not None:
@@ -119,7 +142,7 @@ def _located(data: Any) -> bool:
 
 
 def _tell(
-    counted: _Counted, before: Data, after: Data, frame: Frame, published: bool
+    counted: _Counted, before: Data, after: Data, frame: Frame, published: bool, slices: Slices | None
 ) -> tuple[MapMarks | None, list[MapSlice], str]:
     """Return the marks with anything to show, the slices of time, and the finding."""
     fewest = 0 if published else MIN_PEOPLE
@@ -148,8 +171,8 @@ def _tell(
         published_people=[
             int(n) if v > 0 else None for n, v in zip(made_people[shapes], published_counts[shapes], strict=True)
         ],
+        outlines=ring_lines([counted.rings[i] for i in shapes.tolist()], frame) if counted.rings else None,
     )
-    slices = slices_of(before, after)
     slice_views = [] if slices is None else _slices(counted, slices, shapes, totals, fewest)
     return marks, slice_views, _finding(raw[shapes], published_counts[shapes], counted.what)
 
@@ -210,6 +233,9 @@ def _extent(counted: _Counted | None, strokes: list[Any]) -> tuple[float, float,
     """Return the corners of what is seen at first; a few far points must not make all others small."""
     xs = [] if counted is None else [counted.x, counted.x2]
     ys = [] if counted is None else [counted.y, counted.y2]
+    if counted is not None and counted.rings:
+        xs = [ring[0] for ring in counted.rings]
+        ys = [ring[1] for ring in counted.rings]
     if counted is None:
         xs += [part.x for part in strokes]
         ys += [part.y for part in strokes]
@@ -369,6 +395,34 @@ def _places(before: Any, after: Any, names: tuple[str, str]) -> _Counted:
         below=f"Visits per place: the larger the circle, the more. Places of the {names[0]} with fewer than "
         f"{MIN_PEOPLE} people are left out.",
         percent=False,
+    )
+
+
+def _zones(before: Any, after: Any, names: tuple[str, str], zones: Mapping[str, Ring]) -> _Counted:
+    """Return how many visits each zone has; zones without an outline are not drawn."""
+    known = tuple(zones)
+    number = {name: i for i, name in enumerate(known)}
+    code, made = (
+        np.array([number.get(name, -1) for name in data.places().names], np.int64)[data.places().code]
+        for data in (before, after)
+    )
+    made_owner = after.owner[after.places().trajectory]
+    x, y = (np.array([(ring[axis].min() + ring[axis].max()) / 2 for ring in zones.values()]) for axis in (0, 1))
+    return _Counted(
+        kind="zones",
+        labels=known,
+        x=x,
+        y=y,
+        x2=x,
+        y2=y,
+        code=code,
+        owner=before.owner[before.places().trajectory],
+        count=lambda rows: np.bincount(made[rows & (made >= 0)], minlength=len(known)).astype(np.float64),
+        people=lambda rows: count_people_by_code(made[rows & (made >= 0)], made_owner[rows & (made >= 0)], len(known)),
+        what="visits",
+        below=f"Visits per zone. Zones of the {names[0]} with fewer than {MIN_PEOPLE} people are left out.",
+        percent=False,
+        rings=tuple(zones.values()),
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from wayveil.model import Chart, Data
 from wayveil.model.data.ragged import IntArray
 from wayveil.report.results_schema import MapData
+from wayveil.report.views.map_geometry import Ring
 from wayveil.report.views.map_view import map_view
 from wayveil.report.views.overview import views
 from wayveil.report.views.trip_sentences import ToldTrips, tell_trips
@@ -37,6 +39,7 @@ def make_pictures(
     names: tuple[str, str] = ("raw data", "published data"),
     with_raw: bool,
     published: bool,
+    zones: Mapping[str, Ring] | None = None,
 ) -> Pictures:
     """Return what the original and what was made of it look like.
 
@@ -50,8 +53,10 @@ def make_pictures(
         Whether whoever sees the report may see trajectories of people.
     published : bool
         Whether `after` kept its promise; if not, it is treated like the original.
+    zones : mapping, optional
+        Where places are that are zones: see `map_view`.
     """
-    view = map_view(before, after, names=names, with_raw=with_raw, published=published)
+    view = map_view(before, after, names=names, with_raw=with_raw, published=published, zones=zones)
     return Pictures(
         views=views(before, after, groups, names=names, published=published),
         maps=() if view is None else (view,),
