@@ -208,7 +208,11 @@ CSAFETY = _declare(
         # It depends on the truth, as those of people do: whoever was at a place counts there though the stop was left
         # out, which published files do not show.
         "max_probability_trajectories": probability(
-            None, "Largest probability of a sensitive place, over trajectories", of_people=True
+            None,
+            "Largest probability of a sensitive place, over trajectories",
+            promised="c",
+            keeps="at most",
+            of_people=True,
         ),
         "max_owner_share": _OWNER_SHARE,
         "min_place_people": count(
