@@ -314,7 +314,7 @@ def _row(label: str, text: str, *, width: int = 12) -> str:
     line = fill(
         harmless(text),
         width=110,
-        initial_indent=f"  {label:<{width}}",
+        initial_indent=f"  {label:<{width - 1}} ",
         subsequent_indent=" " * (width + 2),
         break_long_words=False,
         break_on_hyphens=False,
