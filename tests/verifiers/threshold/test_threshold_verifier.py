@@ -51,6 +51,10 @@ def test_totals_alone_are_safe() -> None:
     assert check(TOTALS).holds
 
 
+def test_totals_over_all_times_without_any_other_row_are_totals() -> None:
+    assert check([row for row in TOTALS if row[2] is None]).holds
+
+
 def test_a_cell_that_a_difference_gives_away_is_found() -> None:
     verdict = check([*TOTALS, *CELLS])
     assert not verdict.holds

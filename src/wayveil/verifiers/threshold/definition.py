@@ -92,7 +92,9 @@ def is_total(cell: Any, claim: Threshold, shown: Any) -> bool:
     zone, to_zone, t = cell
     if claim.tally == "flows":
         return EVERYWHERE in (zone, to_zone)
-    return zone == EVERYWHERE or (t is None and any(other is not None for _, _, other in shown))
+    # Totals of zones are published of data with times only, so a row of all times is one, whatever else is there.
+    untimed = claim.margins == "yes" or any(other is not None for _, _, other in shown)
+    return zone == EVERYWHERE or (t is None and untimed)
 
 
 def parts_of(number: Any, cells: Any, claim: Threshold) -> Counter[int]:
