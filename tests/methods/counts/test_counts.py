@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from wayveil.commands.loss import loss
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.counts import complementary
@@ -19,7 +20,7 @@ from wayveil.methods.counts.counts import Counts
 from wayveil.model import Points, Stops, Trips, Visits
 from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.publish import publish
-from wayveil.recipe.recipe import make_recipe
+from wayveil.recipe.recipe import make_input, make_recipe
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden/counts/examples.json").read_text())["cases"]
 
@@ -172,3 +173,23 @@ def test_zones_of_the_step_are_published_and_verified(tmp_path: Path) -> None:
         "published.csv",
     ]
     assert verify_folder(tmp_path / "out", original=table).holds
+
+
+def test_utility_of_a_folder_of_flows_compares_flows(tmp_path: Path) -> None:
+    """A folder says what was counted in it: without that, numbers of flows would be compared with visits."""
+    rows = [f"T{i},P{i},{t},z{(i + t) % 3}" for i in range(40) for t in range(2)]
+    table = tmp_path / "in.csv"
+    table.write_text("\n".join(["traj_id,user_id,t,location", *rows]) + "\n")
+    recipe = {
+        "input": {"path": str(table)},
+        "method": {"name": "counts", "k": 3, "tally": "flows"},
+        "output": {"path": str(tmp_path / "out")},
+        "measure": "full",
+    }
+    outcome = publish(make_recipe(recipe), engine=LocalEngine(workers=1))
+    measured = next(score for score in outcome.scores if score.name == "count_error")
+    for folder in ("out", "out/public"):
+        again = next(
+            one for one in loss(make_input({"path": str(table)}), tmp_path / folder) if one.name == "count_error"
+        )
+        assert again.value == measured.value

@@ -167,6 +167,17 @@ class Threshold(GroupClaim):
             "what holds for everybody in a zone: if all people of a cell go to one place, this is disclosed",
             "that a cell is not published: it says that few people or nobody was there"
             + (", or that it hides such a cell" if self.margins == "yes" else ""),
+            *self._about_hiding,
+        )
+
+    @property
+    def _about_hiding(self) -> tuple[str, ...]:
+        # Only with totals are cells hidden to protect others, and then by a rule that is public.
+        if self.margins != "yes":
+            return ()
+        return (
+            "an attacker who knows the rule by which cells are hidden to protect others, and works out from it which "
+            "of several hidden cells has few people",
         )
 
     @property
