@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -10,10 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numba
+import numpy
+
 from wayveil import kernels
+from wayveil.io.publish.atomic import whole_file
 from wayveil.kernels.common.code_cache import cache_folder, code_name, suitable_processors
 
 __all__ = ["ship"]
+
+_NOTE = "complete.json"
 
 
 def ship(folder: Path, processors: Sequence[str]) -> int:
@@ -29,7 +37,8 @@ def ship(folder: Path, processors: Sequence[str]) -> int:
     Notes
     -----
     What is compiled stays in the user's cache, so that building again compiles only what changed; of what lies there,
-    only the code of these very sources is taken.
+    only the code of these very sources is taken.  Where nothing has changed since the last time, not even the rehearsal
+    is repeated: an installer builds twice, once to read what the package says of itself.
     """
     shutil.rmtree(folder, ignore_errors=True)
     own = cache_folder()
@@ -44,14 +53,42 @@ def ship(folder: Path, processors: Sequence[str]) -> int:
                 "NUMBA_CPU_FEATURES": "",
                 "WAYVEIL_COMPILED": str(folder / "none"),
             }
-            code = "from wayveil.commands.rehearsal import rehearse_all; list(rehearse_all())"
-            subprocess.run([sys.executable, "-c", code], env={**os.environ, **environment}, check=True)
+            if not _is_complete(cache):
+                code = "from wayveil.commands.rehearsal import rehearse_all; list(rehearse_all())"
+                subprocess.run([sys.executable, "-c", code], env={**os.environ, **environment}, check=True)
+                _note_complete(cache)
             for file in cache.rglob("*.code"):
                 if file.parent.name in current:
                     target = folder / file.parent.name / file.name
                     target.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(file, target)
     return sum(1 for _ in folder.rglob("*.code"))
+
+
+def _name_state() -> str:
+    """Return a name for all that a rehearsal depends on: every source of this package, and what compiles it."""
+    package = Path(kernels.__file__).parents[1]
+    digest = hashlib.sha256(f"{sys.version} {numba.__version__} {numpy.__version__}".encode())
+    for source in sorted(package.rglob("*.py")):
+        digest.update(str(source.relative_to(package)).encode())
+        digest.update(hashlib.sha256(source.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _is_complete(cache: Path) -> bool:
+    """Return whether a rehearsal of these very sources has run with this cache, and all that it left is still there."""
+    try:
+        note = json.loads((cache / _NOTE).read_text(encoding="utf-8"))
+        return note["state"] == _name_state() and all((cache / name).is_file() for name in note["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _note_complete(cache: Path) -> None:
+    """Leave a note of what there is after a rehearsal."""
+    files = sorted(str(file.relative_to(cache)) for file in cache.rglob("*.code"))
+    with whole_file(cache / _NOTE, private=True) as part:
+        part.write_text(json.dumps({"state": _name_state(), "files": files}), encoding="utf-8")
 
 
 if __name__ == "__main__":
