@@ -16,7 +16,7 @@ from wayveil.attacks.attack_base import OnVisits, threshold_parameter
 from wayveil.attacks.attack_numbers import mean_risk, share_above, worst_risk
 from wayveil.attacks.person_risk import share_chart
 from wayveil.model import AttackResult, Chart, Engine, Sensitive, Visits, parameter
-from wayveil.model.data.distinct_rows import distinct_rows
+from wayveil.model.data.distinct import distinct_rows
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
 from wayveil.model.lazy_module import lazy_module
 from wayveil.model.numbers import share

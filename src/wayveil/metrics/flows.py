@@ -25,7 +25,7 @@ from wayveil.metrics.stats import counts_lost, largest, paired_bars, top_kept, t
 from wayveil.metrics.stops.nodes import aligned_nodes, kinds_of_nodes
 from wayveil.model import Boxes, Chart, Metric, Number, Points, Routes, Score, Stops, Visits, parameter
 from wayveil.model.accumulators import Constant, Tally, side_by_side
-from wayveil.model.data.distinct_rows import distinct_rows
+from wayveil.model.data.distinct import distinct_rows
 from wayveil.model.numbers import count, measure, share
 
 __all__ = ["Flows", "OdMatrix", "RouteFlows", "StopFlows", "ends_of_trips"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.model import Data, MethodResult
-from wayveil.model.data.distinct_values import distinct_values
+from wayveil.model.data.distinct import distinct_values
 from wayveil.model.data.ragged import IntArray, trajectory_of_row
 
 __all__ = ["Remaining", "Stage", "count_published", "count_stage", "name_remedies", "stages_of_balance"]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from wayveil.model import Chart, Data, Score
-from wayveil.model.data.distinct_values import distinct_values
+from wayveil.model.data.distinct import distinct_values
 from wayveil.model.data.ragged import IntArray
 
 __all__ = ["MIN_PEOPLE", "count_people_by_code", "suppress_small_counts"]

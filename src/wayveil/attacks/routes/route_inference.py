@@ -12,7 +12,7 @@ import numpy as np
 from wayveil.attacks.attack_base import OnRoutes
 from wayveil.model import AttackResult, Engine, Routes, parameter
 from wayveil.model.claims.counting import row_share_parameter, share_value
-from wayveil.model.data.distinct_rows import distinct_rows
+from wayveil.model.data.distinct import distinct_rows
 from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.model.lazy_module import lazy_module
 from wayveil.model.numbers import count, share

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from wayveil.errors import InputError
 from wayveil.kernels.attacks.place_match import Preorder, Questions, StopClasses, match_places
 from wayveil.model import Engine, Stops, Taxonomy
-from wayveil.model.data.distinct_rows import distinct_rows
-from wayveil.model.data.distinct_values import distinct_values
+from wayveil.model.data.distinct import distinct_rows, distinct_values
 from wayveil.model.data.ragged import keep_rows, offsets_of, take, trajectory_of_row
 
 __all__ = ["Outcome", "PlaceClasses", "recode_places"]

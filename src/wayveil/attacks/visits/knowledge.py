@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from wayveil.attacks.visits.queries import SetQueries
 from wayveil.kernels.attacks.visit_matching import COUNTS, VisitLists, count_fitting, doublet_codes, inverted_lists
 from wayveil.model import Engine, Visits
-from wayveil.model.data.distinct_rows import distinct_rows
+from wayveil.model.data.distinct import distinct_rows
 from wayveil.model.data.ragged import offsets_of, take
 
 __all__ = ["MOST_SETS", "Fitting", "KnownSets", "Risk", "Target", "Victims", "draw_sets"]

@@ -17,7 +17,7 @@ from wayveil.methods.cast.cast_tree import Preorder
 from wayveil.model import BlockKey, CSafety, Engine, Method, MethodResult, Stops, Taxonomy, check_parameters, parameter
 from wayveil.model.claims.counting import row_share_parameter
 from wayveil.model.claims.csafety import grouping_parameter, place_people_parameter, weights_parameter
-from wayveil.model.data.distinct_rows import distinct_rows
+from wayveil.model.data.distinct import distinct_rows
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
 
 __all__ = ["Cast"]

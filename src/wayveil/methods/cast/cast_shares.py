@@ -13,7 +13,7 @@ import numpy as np
 
 from wayveil.methods.cast.cast_tree import Preorder
 from wayveil.model.claims.counting import exceeds
-from wayveil.model.data.distinct_values import distinct_values
+from wayveil.model.data.distinct import distinct_values
 from wayveil.model.data.ragged import BoolArray, IntArray
 
 __all__ = ["Shares", "dominated", "reach"]

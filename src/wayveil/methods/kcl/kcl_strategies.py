@@ -17,7 +17,7 @@ from wayveil.kernels.kcl.greedy_suppression import suppress
 from wayveil.kernels.kcl.pattern_loss import Patterns, new_patterns, visits_to_mend
 from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Privacy, Records
 from wayveil.kernels.kcl.restoration import Bounds, restore, restore_singly
-from wayveil.model.data.distinct_values import distinct_values
+from wayveil.model.data.distinct import distinct_values
 from wayveil.model.data.ragged import BoolArray, IntArray, keep_rows, take
 
 __all__ = [

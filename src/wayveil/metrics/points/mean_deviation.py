@@ -15,7 +15,7 @@ from wayveil.metrics.movement import finite
 from wayveil.metrics.stats import LENGTHS, distribution
 from wayveil.metrics.visits.aligned import aligned_locations
 from wayveil.model import Chart, Score, Visits
-from wayveil.model.data.distinct_rows import distinct_rows
+from wayveil.model.data.distinct import distinct_rows
 from wayveil.model.numbers import count, measure, share
 
 __all__ = ["Deviation"]

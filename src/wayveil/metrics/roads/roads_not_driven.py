@@ -11,7 +11,7 @@ import numpy as np
 from wayveil.metrics.metric_base import OnRoutes
 from wayveil.metrics.roads.road_counts import aligned_roads
 from wayveil.model import Routes, Score
-from wayveil.model.data.distinct_rows import distinct_rows
+from wayveil.model.data.distinct import distinct_rows
 from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.model.numbers import count, share
 

@@ -12,7 +12,7 @@ from wayveil.errors import InputError
 from wayveil.model.checks import check_order
 from wayveil.model.data.coded import common_codes, same_names
 from wayveil.model.data.curve import z_curve
-from wayveil.model.data.distinct_rows import distinct_rows
+from wayveil.model.data.distinct import distinct_rows
 from wayveil.model.data.frame import Frame
 from wayveil.model.data.ragged import FloatArray, IntArray, frozen, offsets_of, trajectory_of_row
 from wayveil.model.data.times import TimeFormat

@@ -18,7 +18,7 @@ import numpy as np
 from wayveil.errors import InputError
 from wayveil.model.checks import check_offsets
 from wayveil.model.data.coded import Coded, Owners, number_names, same_names, translate_codes
-from wayveil.model.data.distinct_values import distinct_values
+from wayveil.model.data.distinct import distinct_values
 from wayveil.model.data.frame import Frame
 from wayveil.model.data.ragged import (
     BoolArray,

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from wayveil.model import Chart, Data, Series
-from wayveil.model.data.distinct_rows import distinct_rows
-from wayveil.model.data.distinct_values import distinct_values
+from wayveil.model.data.distinct import distinct_rows, distinct_values
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
 from wayveil.report.suppression import MIN_PEOPLE
 from wayveil.report.views.equivalence_groups import alike

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.model.data.distinct_values import distinct_values
+from wayveil.model.data.distinct import distinct_values
 from wayveil.model.data.ragged import BoolArray, IntArray, trajectory_of_row
 from wayveil.model.data.routes import Routes
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wayveil.model.budget import spend
-from wayveil.model.data.distinct_values import distinct_values
+from wayveil.model.data.distinct import distinct_values
 from wayveil.model.data.ragged import BoolArray, IntArray, offsets_of, take, trajectory_of_row
 from wayveil.model.data.routes import RoadNetwork, Routes
 from wayveil.verifiers.common.whole_trajectories import same
