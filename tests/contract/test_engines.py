@@ -65,7 +65,9 @@ def test_the_same_bytes_on_every_engine(make_content: Content, cluster: DaskEngi
         assert published(make_content(f"two-{seed}", seed=seed), LocalEngine(workers=2)) == one
         assert published(make_content(f"cluster-{seed}", seed=seed), cluster) == one
         found.append(one)
-    assert found[0] != found[1] != found[2]
+    individual = make_recipe(make_content("one-1")).method.publishes.individual
+    # Ids and the order of rows depend on the secret; a table of counts has neither.
+    assert (found[0] != found[1] != found[2]) == individual
 
 
 @pytest.mark.parametrize(("method", "module", "name"), [(nwa.Nwa, nwa, "_BLOCK"), (w4m.W4m, w4m, "_AT_ONCE")])

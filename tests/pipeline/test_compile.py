@@ -80,7 +80,7 @@ def test_the_slowest_job_is_done_elsewhere_and_all_else_here(
     assert told[0] == "compiling kernels, on the first run only"
     metrics = default_metrics(Visits, Visits)
     attacks = default_attacks(Visits, Visits, claim=METHOD.claim)
-    here = {*METHOD.kernels[1:], "method-kcl-local-instances-exact-yes-no-no"}
+    here = {*METHOD.kernels[1:], "method-kcl-local-instances-yes-no-no"}
     here |= {f"metric-{m.name}-visits" for m in metrics} | {f"attack-{a.name}-visits" for a in attacks}
     assert notes(cache) == here
 

@@ -101,8 +101,6 @@ def test_standard_input_is_a_table(monkeypatch, tmp_path, capsys) -> None:
     out = tmp_path / "out.csv"
     assert main(["prepare", "cut", "-", "--period", "1d", "--on-duplicate-time", "first", "--out", str(out)]) == 0
     assert len(out.read_text().splitlines()) > 10
-    for scratch in plain_input._standard_input:
-        scratch.close()
 
 
 def test_a_recipe_says_how_a_table_is_written_and_comes_back_as_text() -> None:

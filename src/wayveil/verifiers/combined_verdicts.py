@@ -38,6 +38,7 @@ PARTS_NEED: Mapping[str, Need] = MappingProxyType(
         "StrictK": "nothing",
         "SubsequenceK": "nothing",
         "CSafety": "classes apart",
+        "Threshold": "unknown",  # numbers of two tables together may tell what neither does
     }
 )
 """What the union of parts that keep a claim needs to keep it, by the name of the claim; see `union_condition`."""

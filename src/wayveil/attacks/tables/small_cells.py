@@ -8,8 +8,6 @@ from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import csr_array
 
 from wayveil.attacks.attack_base import mean, threshold_parameter
 from wayveil.attacks.attack_numbers import mean_risk, share_above, worst_risk
@@ -274,6 +272,9 @@ def _solve(
         row.append(np.full(len(unknown), number))
         column.append(position[unknown])
         rest.append(float(total - value[members[known[members]]].sum()))
+    from scipy.optimize import linprog  # here, because commands that compute nothing read this module, too
+    from scipy.sparse import csr_array
+
     shape = (len(lines), len(hidden))
     joined = np.concatenate(row), np.concatenate(column)
     equations = csr_array((np.ones(len(joined[0])), joined), shape=shape)

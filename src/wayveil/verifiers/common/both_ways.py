@@ -57,15 +57,15 @@ def find_break_of_wishes(
     Each set lists trajectories; `people` are those behind all trajectories, `original` has the true ones, and `until`
     the times up to which they are published.
     """
-    asked = [claim.k] * len(people)
+    own_k = [claim.k] * len(people)
     if claim.k_column != "none":
-        asked = [max(claim.k, int(value or 0)) for value in original.attributes[claim.k_column].values()]
+        own_k = [max(claim.k, int(value or 0)) for value in original.attributes[claim.k_column].values()]
     for members in sets:
         crowd = [people[i] for i in members]
         for i in members:
             share = Fraction(crowd.count(people[i]), len(crowd))
-            if len(set(crowd)) < asked[i] or (claim.row_share == "1/k" and share > Fraction(1, asked[i])):
-                return f"Somebody asked for {asked[i]} people who look alike."
+            if len(set(crowd)) < own_k[i] or (claim.row_share == "1/k" and share > Fraction(1, own_k[i])):
+                return f"Somebody asked for {own_k[i]} people who look alike."
         if claim.destination_share == "none":
             continue
         side = claim.destination_cell

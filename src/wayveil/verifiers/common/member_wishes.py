@@ -75,13 +75,13 @@ def _judge_group(
             text = "" if code < 0 else column.labels[code].strip()
             if text and not text.isdecimal():
                 return "asked", "What somebody asked for is no whole number, so it is not known whether it is kept."
-            asked = max(int(text or 0), claim.k)
-            if len(owned) < asked:
-                return "asked", f"A trajectory is that of {len(owned):,} people, and one of them asked for {asked:,}."
-            if isinstance(claim.row_share, str) and exceeds(owned[people[i]], len(members), Fraction(1, asked)):
+            own_k = max(int(text or 0), claim.k)
+            if len(owned) < own_k:
+                return "asked", f"A trajectory is that of {len(owned):,} people, and one of them asked for {own_k:,}."
+            if isinstance(claim.row_share, str) and exceeds(owned[people[i]], len(members), Fraction(1, own_k)):
                 return "asked", (
                     f"Of {len(members):,} trajectories that look alike, {owned[people[i]]:,} belong to one person who "
-                    f"asked for {asked:,}, more than one in so many."
+                    f"asked for {own_k:,}, more than one in so many."
                 )
     if claim.limits_ends:
         return _judge_destinations(members, people, claim, original, until)

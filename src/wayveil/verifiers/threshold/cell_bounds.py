@@ -51,91 +51,91 @@ class Equations:
         return bool((table >= 0).all()) and all(one == rest for one, rest in zip(sums, self.rest, strict=True))
 
 
-def find_pinned_low(known: Equations, cells: IntArray) -> IntArray:
+def find_pinned_low(equations: Equations, cells: IntArray) -> IntArray:
     """Return those of some hidden cells that cannot be 0 in any table that fits.
 
     One table with a 0 clears every cell that is 0 in it.  Each round asks for one in which the sum over all cells that
     are not cleared is least; where that clears none, for the least value of one cell, which is cleared or found.
     """
-    return _search(known, cells, lambda one, table: table[one] == 0, _least)
+    return _search(equations, cells, lambda one, table: table[one] == 0, _least)
 
 
-def find_too_low_highs(known: Equations, cells: IntArray, wanted: int) -> IntArray:
-    """Return those of some hidden cells that cannot be `wanted` or more in any table that fits; in the same way."""
+def find_too_low_highs(equations: Equations, cells: IntArray, least: int) -> IntArray:
+    """Return those of some hidden cells that cannot be `least` or more in any table that fits; in the same way."""
 
     def highest(equations: Equations, some: IntArray) -> IntArray | None:
-        return _most(equations, some, wanted)
+        return _most(equations, some, least)
 
-    return _search(known, cells, lambda one, table: table[one] >= wanted, highest)
+    return _search(equations, cells, lambda one, table: table[one] >= least, highest)
 
 
-def solve_bounds(known: Equations, cell: int) -> tuple[float, float]:
+def solve_bounds(equations: Equations, cell: int) -> tuple[float, float]:
     """Return the least and the largest value of one hidden cell; the largest is infinite where nothing bounds it."""
-    matrix = known.matrix()
-    objective = np.zeros(known.n_cells)
+    matrix = equations.matrix()
+    objective = np.zeros(equations.n_cells)
     objective[cell] = 1.0
     bounds = []
     for sign in (1.0, -1.0):
-        found = linprog(sign * objective, A_eq=matrix, b_eq=np.array(known.rest, float), method="highs")
-        bounds.append(np.inf if found.status == 3 else sign * found.fun if found.success else np.nan)
+        solution = linprog(sign * objective, A_eq=matrix, b_eq=np.array(equations.rest, float), method="highs")
+        bounds.append(np.inf if solution.status == 3 else sign * solution.fun if solution.success else np.nan)
     return float(bounds[0]), float(bounds[1])
 
 
-def _search(known: Equations, cells: IntArray, is_clear: Any, solve: Any) -> IntArray:
+def _search(equations: Equations, cells: IntArray, is_clear: Any, solve: Any) -> IntArray:
     left = np.array(cells, np.int64)
     stuck: list[int] = []
     while len(left):
-        table = solve(known, left)
+        table = solve(equations, left)
         clear: BoolArray = np.zeros(len(left), np.bool_) if table is None else is_clear(left, table)
         if clear.any():
             left = left[~clear]
             continue
-        table = solve(known, left[:1])
+        table = solve(equations, left[:1])
         if table is None or not is_clear(left[:1], table)[0]:
             stuck.append(int(left[0]))
         left = left[1:]
     return np.array(stuck, np.int64)
 
 
-def _least(known: Equations, cells: IntArray) -> IntArray | None:
-    objective = np.zeros(known.n_cells)
+def _least(equations: Equations, cells: IntArray) -> IntArray | None:
+    objective = np.zeros(equations.n_cells)
     objective[cells] = 1.0
-    return _solve(known, objective, known.matrix(), known.n_cells)
+    return _solve(equations, objective, equations.matrix(), equations.n_cells)
 
 
-def _most(known: Equations, cells: IntArray, wanted: int) -> IntArray | None:
-    """Return a table in which as much as possible of the first `wanted` of each cell is there.
+def _most(equations: Equations, cells: IntArray, least: int) -> IntArray | None:
+    """Return a table in which as much as possible of the first `least` of each cell is there.
 
-    Behind the cells, there is a variable for each of `cells`: it is no more than the cell, and no more than `wanted`.
+    Behind the cells, there is a variable for each of `cells`: it is no more than the cell, and no more than `least`.
     """
     n = len(cells)
-    objective = np.concatenate([np.zeros(known.n_cells), -np.ones(n)])
-    pick = csr_array((-np.ones(n), (np.arange(n), cells)), shape=(n, known.n_cells))
+    objective = np.concatenate([np.zeros(equations.n_cells), -np.ones(n)])
+    pick = csr_array((-np.ones(n), (np.arange(n), cells)), shape=(n, equations.n_cells))
     below = hstack([pick, eye_array(n)], format="csr")
-    equal = hstack([known.matrix(), csr_array((len(known.members), n))], format="csr")
-    limits = [(0, None)] * known.n_cells + [(0, wanted)] * n
-    found = linprog(
+    equal = hstack([equations.matrix(), csr_array((len(equations.members), n))], format="csr")
+    limits = [(0, None)] * equations.n_cells + [(0, least)] * n
+    solution = linprog(
         objective,
         A_ub=below,
         b_ub=np.zeros(n),
         A_eq=equal,
-        b_eq=np.array(known.rest, float),
+        b_eq=np.array(equations.rest, float),
         bounds=limits,
         method="highs-ds",
     )
-    return _whole(known, found)
+    return _whole(equations, solution)
 
 
-def _solve(known: Equations, objective: Any, equal: Any, n: int) -> IntArray | None:
-    if not len(known.members):
+def _solve(equations: Equations, objective: Any, equal: Any, n: int) -> IntArray | None:
+    if not len(equations.members):
         return np.zeros(n, np.int64)
-    found = linprog(objective, A_eq=equal, b_eq=np.array(known.rest, float), method="highs-ds")
-    return _whole(known, found)
+    solution = linprog(objective, A_eq=equal, b_eq=np.array(equations.rest, float), method="highs-ds")
+    return _whole(equations, solution)
 
 
-def _whole(known: Equations, found: Any) -> IntArray | None:
+def _whole(equations: Equations, solution: Any) -> IntArray | None:
     """Return the table that was found, as whole numbers that fit exactly; None where there is none."""
-    if found.x is None or not np.isfinite(found.x).all():
+    if solution.x is None or not np.isfinite(solution.x).all():
         return None
-    table = np.rint(found.x[: known.n_cells]).astype(np.int64)
-    return table if known.fits(table) else None
+    table = np.rint(solution.x[: equations.n_cells]).astype(np.int64)
+    return table if equations.fits(table) else None

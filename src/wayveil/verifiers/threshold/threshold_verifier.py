@@ -299,8 +299,8 @@ def _large_lines(parts: pl.DataFrame, claim: Threshold) -> pl.DataFrame:
         for total in _added_up(claim):
             lines = parts.with_columns(**total)
             few = _numbers_of(lines, claim).filter(pl.col("small")).select(*_KEY, few=pl.lit(True))
-            found = lines.join(few, on=_KEY, how="left", maintain_order="left")["few"].fill_null(False)
-            gone = gone | found
+            is_small = lines.join(few, on=_KEY, how="left", maintain_order="left")["few"].fill_null(False)
+            gone = gone | is_small
         if not gone.any():
             return parts
         parts = parts.filter(~gone)
@@ -339,14 +339,14 @@ def _find_worked_out(
     """Return a wanted cell that cannot be 0, or cannot be k - 1, by what is published and which cells are empty."""
     if not len(wanted):
         return None
-    known = _equations(shown, hidden, claim)
+    equations = _equations(shown, hidden, claim)
     spend(_STEPS_PER_UNKNOWN * len(hidden))
-    for found in (find_pinned_low(known, wanted), find_too_low_highs(known, wanted, claim.k - 1)):
-        if len(found):
-            least, most = solve_bounds(known, int(found[0]))
+    for pinned in (find_pinned_low(equations, wanted), find_too_low_highs(equations, wanted, claim.k - 1)):
+        if len(pinned):
+            least, most = solve_bounds(equations, int(pinned[0]))
             return _Fault.at(
                 f"A cell that is not published can be worked out to be from {least:g} to {most:g}.",
-                hidden[int(found[0])],
+                hidden[int(pinned[0])],
                 least=least,
                 most=most,
             )
@@ -362,12 +362,12 @@ def _find_disclosed(shown: Mapping[Cell, int], claim: Threshold) -> tuple[_Fault
     if len(hidden) > MOST_UNKNOWN:
         return None, False
     spend(_STEPS_PER_UNKNOWN * len(hidden))
-    known = _equations(shown, hidden, claim)
-    if any(rest < 0 for rest in known.rest):
-        cell = next(cell for cell, rest in zip(_totals(shown, claim), known.rest, strict=True) if rest < 0)
+    equations = _equations(shown, hidden, claim)
+    if any(rest < 0 for rest in equations.rest):
+        cell = next(cell for cell, rest in zip(_totals(shown, claim), equations.rest, strict=True) if rest < 0)
         return _Fault.at("A total is less than the cells that it counts.", cell), True
-    for number in find_pinned_low(known, np.arange(len(hidden))).tolist():
-        least, most = solve_bounds(known, number)
+    for number in find_pinned_low(equations, np.arange(len(hidden))).tolist():
+        least, most = solve_bounds(equations, number)
         if not most > claim.k - 0.5:
             return (
                 _Fault.at(
