@@ -66,13 +66,20 @@ def test_commands_are_found() -> None:
     assert {command.page for command in COMMANDS} >= set(RUN)
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda shown: f"{shown.page}:{shown.line}")
+def names_nothing(command: Shown) -> bool:
+    """Whether a name in capitals stands where a method, a step or a workload would: ``publish METHOD``."""
+    if command.arguments[0] not in ("publish", "prepare", "generate", "methods"):
+        return False
+    return any(re.fullmatch(r"[A-Z]{2,}(?:\.\w+)?|-+[a-z-]*=?[A-Z]{2,}", word) for word in command.arguments[1:2])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [command for command in COMMANDS if not names_nothing(command)],
+    ids=lambda shown: f"{shown.page}:{shown.line}",
+)
 def test_a_shown_command_is_understood(command: Shown) -> None:
     """Commands, options and their values exist; placeholders in capitals stand for files and names."""
-    if any(re.fullmatch(r"[A-Z]{2,}(?:\.\w+)?|-+[a-z-]*=?[A-Z]{2,}", word) for word in command.arguments[1:2]) and (
-        command.arguments[0] in ("publish", "prepare", "generate", "methods")
-    ):
-        pytest.skip("a placeholder for a name")
     understand(command.arguments)
 
 
