@@ -25,7 +25,7 @@ TELLING: Mapping[Use, tuple[str, ...]] = {
     "hours": ("place_hours", "cell_hours", "visit_support", "traffic"),
     "routes": ("traffic", "next_place", "next_cell", "next_stop", "road_error"),
     "patterns": ("frequent_sequences", "road_patterns", "sequential_patterns", "clustering_agreement"),
-    "points": ("range_queries", "visit_support", "generalization_cost", "traffic"),
+    "points": ("range_queries", "visit_support", "generalization_cost", "traffic", "count_error"),
 }
 """For each purpose the metrics that tell what was lost for it; the first that was measured counts."""
 

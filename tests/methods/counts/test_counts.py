@@ -193,3 +193,18 @@ def test_utility_of_a_folder_of_flows_compares_flows(tmp_path: Path) -> None:
             one for one in loss(make_input({"path": str(table)}), tmp_path / folder) if one.name == "count_error"
         )
         assert again.value == measured.value
+
+
+def test_the_report_of_a_table_says_what_was_measured(tmp_path: Path) -> None:
+    table = tmp_path / "in.csv"
+    rows = [f"T{i},P{i},{t},z{(i + t) % 3}" for i in range(40) for t in range(2)]
+    table.write_text("\n".join(["traj_id,user_id,t,location", *rows]) + "\n")
+    recipe = {
+        "input": {"path": str(table)},
+        "method": {"name": "counts", "k": 3},
+        "output": {"path": str(tmp_path / "out")},
+    }
+    report = publish(make_recipe(recipe), engine=LocalEngine(workers=1)).report.read_text()
+    assert "No measure of loss was run" not in report
+    assert "Do counts of an area, or of a kind, still come out right?" in report
+    assert "There is no picture of these data" in report
