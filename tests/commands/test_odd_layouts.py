@@ -6,6 +6,7 @@ import io
 import tarfile
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.oracles.publisher_tables import EACH, Case, check_case, collect, ep, lat, lon, put, trips, visits, walks
@@ -76,9 +77,40 @@ def _gsm_log(d: Path) -> Path:
     return put(d / "gsm.csv", head, rows, sep=";")
 
 
+def _german_rows() -> list[tuple[Any, ...]]:
+    comma = [[str(f(p)).replace(".", ",") for f in (lat, lon) for p in (o, e)] for _, _, _, o, e in _TRIPS]
+    return [
+        (i + 1, f"K{w:05}", f"{a:%d.%m.%Y %H:%M:%S}", f"{b:%d.%m.%Y %H:%M:%S}", c[0], c[2], c[1], c[3])
+        for i, ((w, a, b, _, _), c) in enumerate(zip(_TRIPS, comma, strict=True))
+    ]
+
+
+@case("trips", _TRIPS, coordinates=True)
+def _german_scooters(d: Path) -> Path:
+    """A German export: Beginn and Ende say which time is which only to whoever knows the words."""
+    head = "Fahrt-Nr;Kunde;Beginn;Ende;Start Breite;Start Länge;Ziel Breite;Ziel Länge"
+    return put(d / "fahrten.csv", head, _german_rows(), sep=";", enc="cp1252", eol="\r\n")
+
+
+@case("trips", _TRIPS, coordinates=True)
+def _times_in_words_that_nobody_knows(d: Path) -> Path:
+    """Positions of both ends, and two times of which one is never before the other: their order says what they are."""
+    head = "nr;Kunde;losgefahren;angekommen;start_lat;start_lon;end_lat;end_lon"
+    return put(d / "wege.csv", head, _german_rows(), sep=";")
+
+
 @pytest.mark.parametrize("table", CASES, ids=str)
 def test_odd_tables_are_read_or_refused(tmp_path: Path, table: Case) -> None:
     check_case(table, tmp_path)
+
+
+def test_of_two_positions_and_one_time_the_start_is_read(tmp_path: Path) -> None:
+    """The time of a start beside the position of an end would be a place where nobody was at that time."""
+    rows = [(w, f"{a:%Y-%m-%d %H:%M:%S}", lat(o), lon(o), lat(e), lon(e)) for w, a, _, o, e in _TRIPS]
+    table = put(tmp_path / "rides.csv", "user_id,started_at,start_lat,start_lng,end_lat,end_lng", rows)
+    profile = inspect_file(make_input({"path": str(table)})).profile
+    assert (profile.layout, profile.where) == ("points", {"x": "start_lng", "y": "start_lat"})
+    assert any("only the start is read" in guess for guess in profile.guesses)
 
 
 def _tar(d: Path) -> Path:

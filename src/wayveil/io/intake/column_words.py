@@ -56,11 +56,13 @@ _NAME_PARTS = {
         start started begin from origin orig pickup pick pu source o s in entry enter entered ent departure depart
         departed board boarding boarded tapin checkin origen retiro salida inicio abfahrt partenza von unlock rental
         checkout strt einstieg entree entrada entrata ingresso origem partida ausleihe ausleih entleihe entleih
+        beginn anfang debut inizio comienzo depart
     """,
     "end": """
         end ended to destination dest dropoff drop do finish target stop e d out exit exited ex arrival arrive arrived
         alight alighting alighted tapout destino arribo llegada fin ankunft arrivee arrivo nach lock return returned
         ausstieg sortie uscita chegada ziel ruckgabe rueckgabe
+        ende fine termino final
     """,
     "unsure side": "in out rental return checkin checkout lock unlock departure arrival enter ent ex drop pick",
     "says nothing": """

@@ -77,7 +77,7 @@ def find_layout(view: TableView, times: dict[str, TimeGuess]) -> Layout:
         one = (next(iter(times.values())),)
     if view.headless:
         _name_coordinates(view)
-    pair = _pair(view, "") or _pair(view, "end") or view.unordered
+    pair = _pair(view, "") or _find_one_side(view) or view.unordered
     both = _find_pair_column(view) if pair is None else ""
     geometry = [name for role in _GEOMETRIES for name in view.named(role) if not both]
     if both:
@@ -109,6 +109,8 @@ def _find_trip(view: TableView, times: dict[str, TimeGuess]) -> Layout | None:
     start = _pair(view, "start") or _pair(view, "")
     end = _pair(view, "end")
     places = [_best_name(view, _place_names(view, side)) for side in ("start", "end")]
+    if _pair(view, "start") and end and not {"start", "end"} <= times.keys():
+        times = times | _order_moments(view)
     begin = times.get("start") or (times.get("") if "end" in times else None)
     if begin is None or "end" not in times:
         return None
@@ -126,6 +128,37 @@ def _find_trip(view: TableView, times: dict[str, TimeGuess]) -> Layout | None:
         view.guesses.append("One row per trip: it has coordinates and times of a start and of an end.")
         return "trips", {"x": (start[0], end[0]), "y": (start[1], end[1])}, both
     return None
+
+
+def _order_moments(view: TableView) -> dict[str, TimeGuess]:
+    """Return the times of both ends of a trip whose names do not say which is which; nothing where they stay unclear.
+
+    There are two columns with a date and a time of day, and one is hardly ever before the other.
+    """
+    moments = [name for name in view.frame.columns if _is_moment(view, name)]
+    if len(moments) != 2:
+        return {}
+    for first, second in (moments, moments[::-1]):
+        begin = view.moments(first)
+        end = view.moments(second)
+        if not bool((end < begin).mean() > 0.02) and bool((end > begin).mean() > 0.5):  # type: ignore[operator]
+            view.guesses.append(f"A trip begins at '{first}' and ends at '{second}', which is never before it.")
+            return {"start": guess_time(view, first), "end": guess_time(view, second)}
+    return {}
+
+
+def _find_one_side(view: TableView) -> tuple[str, str] | None:
+    """Return the coordinates of the end that a table has; of a start and an end, those of the start.
+
+    A stop is an end to whoever reads its name, so a table with one side only has positions.  With both and one time,
+    the time is that of the start, as in files of trips that have a duration instead of a second time.
+    """
+    start = _pair(view, "start")
+    end = _pair(view, "end")
+    if start is not None and end is not None:
+        view.guesses.append("A row has positions of a start and of an end, and one time: only the start is read.")
+        return start
+    return end
 
 
 def _place_names(view: TableView, side: str) -> list[str]:
