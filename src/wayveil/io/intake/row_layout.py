@@ -139,12 +139,15 @@ def _order_moments(view: TableView) -> dict[str, TimeGuess]:
     if len(moments) != 2:
         return {}
     for first, second in (moments, moments[::-1]):
-        begin = view.moments(first)
-        end = view.moments(second)
-        if not bool((end < begin).mean() > 0.02) and bool((end > begin).mean() > 0.5):  # type: ignore[operator]
+        if _is_in_order(view.moments(first), view.moments(second)):
             view.guesses.append(f"A trip begins at '{first}' and ends at '{second}', which is never before it.")
             return {"start": guess_time(view, first), "end": guess_time(view, second)}
     return {}
+
+
+def _is_in_order(begin: pl.Series, end: pl.Series) -> bool:
+    """Whether one time is hardly ever before the other, and mostly after it."""
+    return not bool((end < begin).mean() > 0.02) and bool((end > begin).mean() > 0.5)  # type: ignore[operator]
 
 
 def _find_one_side(view: TableView) -> tuple[str, str] | None:
@@ -304,8 +307,7 @@ def _name_trip(view: TableView, times: dict[str, TimeGuess]) -> dict[str, TimeGu
     moments = [name for name in view.frame.columns if _is_moment(view, name)]
     if len(moments) != 2 or len(pairs) != 4 or any(pairs[i][1] == pairs[i + 1][1] for i in (0, 2)):
         return times
-    begin, end = (view.moments(name) for name in moments)
-    if bool((end < begin).mean() > 0.02) or not bool((end > begin).mean() > 0.5):  # type: ignore[operator]
+    if not _is_in_order(*(view.moments(name) for name in moments)):
         return times
     for side, (first, second) in (("start", pairs[:2]), ("end", pairs[2:])):
         lon, lat = (first[0], second[0]) if first[1] else (second[0], first[0])
