@@ -33,7 +33,7 @@ class Findings:
     `plan` is what a method decided over all blocks, if it did.
     """
 
-    made: Sequence[MadeBlock]
+    blocks: Sequence[MadeBlock]
     written: Sequence[WrittenPart]
     hashes: Mapping[str, str]
     results: Sequence[BlockResult]
@@ -152,16 +152,16 @@ def _told_by_method(name: str, facts: Mapping[str, int | float | str]) -> list[s
 def _notes(findings: Findings) -> list[str]:
     """Say what became of blocks that are published one by one."""
     notes = []
-    empty = [one for one in findings.made if one.why is not None]
+    empty = [one for one in findings.blocks if one.why is not None]
     if empty:
         balances = {one.number: one.balance for one in findings.results}
         lost = sum(balances[one.number]["trajectories"]["in"] or 0 for one in empty)
         notes.append(
-            f"{len(empty):,} of {len(findings.made):,} blocks ({lost:,} trajectories) could not be published; of the "
+            f"{len(empty):,} of {len(findings.blocks):,} blocks ({lost:,} trajectories) could not be published; of the "
             f"first it is said: {empty[0].why}"
         )
     notes.append(
-        f"The data were cut into {len(findings.made):,} blocks. Each part keeps the promise by itself; attackers are "
+        f"The data were cut into {len(findings.blocks):,} blocks. Each part keeps the promise by itself; attackers are "
         "taken to know in which part a victim is; the pictures show the first block."
     )
     return notes

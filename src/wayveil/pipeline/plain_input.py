@@ -126,8 +126,8 @@ def list_input(path: Path) -> list[Path]:
 def _unpacked_tables(path: Path) -> list[Path]:
     """Return the tables of a .zip file with several, which are unpacked once for all who read them."""
     try:
-        there = path.suffix.lower() == ".zip" and path.is_file()
-        state = path.stat() if there else None
+        is_zip = path.suffix.lower() == ".zip" and path.is_file()
+        state = path.stat() if is_zip else None
     except (OSError, ValueError):
         return []
     if state is None:

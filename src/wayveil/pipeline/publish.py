@@ -182,7 +182,7 @@ def publish(
         kind = blocks.example.kind if recipe.method.publishes.individual else recipe.method.publishes.kind
         hashes |= write_zone_outlines(recipe, space.staged, hashes, kind)
         findings = Findings(
-            made=made_blocks,
+            blocks=made_blocks,
             written=written,
             hashes=hashes,
             results=results,

@@ -126,22 +126,22 @@ def count_stage(name: str, data: Data, origin: IntArray) -> Stage:
     )
 
 
-def count_published(name: str, before: Data, made: MethodResult, origin: IntArray) -> Stage:
+def count_published(name: str, before: Data, result: MethodResult, origin: IntArray) -> Stage:
     """Return what a method left: of which trips and people of the input something is published.
 
     Where numbers are published, it is what these count.
     """
-    published = made.data
-    if made.counted is not None:
-        trajectory = np.unique(trajectory_of_row(before.offsets)[made.counted])
+    published = result.data
+    if result.counted is not None:
+        trajectory = np.unique(trajectory_of_row(before.offsets)[result.counted])
         return Stage(
             name=name,
-            rows=int(made.counted.sum()),
+            rows=int(result.counted.sum()),
             row_word=before.row_word,
             trips=len(np.unique(origin[trajectory])),
             people=len(np.unique(before.owner[trajectory])),
         )
-    of = np.arange(len(published)) if made.source is None else made.source
+    of = np.arange(len(published)) if result.source is None else result.source
     real = published.nonempty & (of >= 0)
     return Stage(
         name=name,

@@ -99,8 +99,8 @@ def read_blocks(recipe: Recipe, source: Prepared | None, *, seed: int, scratch: 
     if source is not None:
         check_sensitive(source.data, sensitive, keep=(*recipe.method.claim.private_columns, *recipe.output.keep))
         check_places(source.data, recipe.method.claim.adversaries)
-        kept = {name: source.data.attributes[name] for name in columns_of(recipe)}
-        return hold_at_once(replace(source, data=replace(source.data, attributes=kept)))
+        attributes = {name: source.data.attributes[name] for name in columns_of(recipe)}
+        return hold_at_once(replace(source, data=replace(source.data, attributes=attributes)))
     want = plan_input(recipe)
     pieces = read_pieces(want, seed=seed, scratch=scratch, engine=engine)
     checked = (*recipe.method.claim.private_columns, *recipe.output.keep)

@@ -205,10 +205,12 @@ def read_pieces(want: InputPlan, *, seed: int, scratch: Path, engine: Engine) ->
 
 def _trip_places(options: ReadOptions, files: Sequence[Path], scratch: Path, engine: Engine) -> Path | None:
     """Write where the places of all trips are, each where its first end is; None if that is not known of all."""
-    found = [one for one in engine.map(partial(place_positions, options=options), list(files)) if one is not None]
-    if not found:
+    tables = [one for one in engine.map(partial(place_positions, options=options), list(files)) if one is not None]
+    if not tables:
         return None
-    places = pl.concat(found).sort(pl.col("x").is_null(), "order").unique("location", keep="first", maintain_order=True)
+    places = (
+        pl.concat(tables).sort(pl.col("x").is_null(), "order").unique("location", keep="first", maintain_order=True)
+    )
     if places["x"].null_count() or not places.height:
         return None
     degrees = options.crs != "planar"

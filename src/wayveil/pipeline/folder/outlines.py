@@ -66,13 +66,13 @@ def zone_rings(recipe: Recipe, names: Iterable[str]) -> dict[str, Ring]:
 
 
 def _grid_rings(names: Sequence[str], side: float) -> dict[str, Ring]:
-    found = {}
+    rings = {}
     for name in names:
         match = _CELL.fullmatch(name)
         if match is not None:
             left, low = int(match[1]) * side, int(match[2]) * side
-            found[name] = _box(left, left + side, low, low + side)
-    return found
+            rings[name] = _box(left, left + side, low, low + side)
+    return rings
 
 
 def _rectangle_rings(names: Sequence[str]) -> dict[str, Ring]:
