@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 
 import wayveil
+from wayveil.steps import STEPS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -59,7 +60,7 @@ def test_pages_show_the_promises_and_parameters_of_the_code() -> None:
     assert [page.name for page, _ in tables.stale()] == [], "run  .venv/bin/python scripts/doc-tables"
     shown = {(kind, name) for page in DOCS.rglob("*.md") for _, kind, name, _ in tables.BLOCK.findall(page.read_text())}
     assert {name for kind, name in shown if kind == "promise"} == set(wayveil.METHODS)
-    assert {name for kind, name in shown if kind == "parameters"} >= set(wayveil.METHODS)
+    assert {name for kind, name in shown if kind == "parameters"} >= {*wayveil.METHODS, *STEPS}
 
 
 def test_the_figures_show_what_the_methods_publish() -> None:
