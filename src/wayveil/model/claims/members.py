@@ -88,18 +88,18 @@ class MembersClaim(GroupClaim):
     @property
     def wishes(self) -> str:
         """The wishes as sentences, with a space in front; nothing where there are none."""
-        said = ""
+        sentence = ""
         if self.asks_for_k:
-            said += (
+            sentence += (
                 f" Who asked for more ({self.k_column}) is one of at least as many people as that, and owns at most "
                 "one in so many of the trajectories."
             )
         if self.limits_ends:
-            said += (
+            sentence += (
                 f" At most {share_text(self.end_share)} of them, and of their trajectories, end in one square "
                 f"of {number_text(self.destination_cell)} m."
             )
-        return said
+        return sentence
 
     @property
     def wish_settings(self) -> Mapping[str, Any]:
@@ -113,9 +113,9 @@ class MembersClaim(GroupClaim):
     def kept_wishes(self) -> tuple[Protection, ...]:
         """The attackers whom the wishes stop."""
         settings = tuple(self.wish_settings.items())
-        kept: tuple[Protection, ...] = ()
+        protections: tuple[Protection, ...] = ()
         if self.asks_for_k:
-            kept += (
+            protections += (
                 Protection(
                     sentence="identity linkage of somebody who asked for a number of their own, by someone who knows "
                     "the group: at most one in that number",
@@ -126,7 +126,7 @@ class MembersClaim(GroupClaim):
                 ),
             )
         if self.limits_ends:
-            kept += (
+            protections += (
                 Protection(
                     sentence="naming the destination of the victim by someone who knows the group and where its people "
                     f"end: at most {share_text(self.end_share)}",
@@ -136,7 +136,7 @@ class MembersClaim(GroupClaim):
                     bound=self.end_share,
                 ),
             )
-        return kept
+        return protections
 
     def to_json(self) -> dict[str, Any]:
         """Return the claim; wishes that nobody has are not mentioned."""
