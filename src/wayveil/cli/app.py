@@ -438,13 +438,13 @@ def serve(
     from wayveil.web import read_token
     from wayveil.web import serve as run_server
 
-    def told(link: str) -> None:
+    def print_link(link: str) -> None:
         lines = (f"Open {link}", "The link is a key: keep it to yourself. Ctrl-C ends the server; runs are kept.")
         emit({"link": link}, lines, as_json=as_json)
 
     token = read_token(token_file)
     largest = parse_size(max_upload)
-    run_server(told=told, host=host, port=port, token=token, data=data, jobs=jobs, max_upload=largest)
+    run_server(on_ready=print_link, host=host, port=port, token=token, data=data, jobs=jobs, max_upload=largest)
 
 
 def _register(name: str, build: Any, help: str) -> None:

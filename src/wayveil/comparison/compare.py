@@ -1,6 +1,6 @@
 """Several methods and parameters on one data set: the frontier between measured risk and measured loss.
 
-See ``docs/compare.md`` for what is comparable and what is refused.
+See ``docs/research/compare.md`` for what is comparable and what is refused.
 """
 
 from __future__ import annotations

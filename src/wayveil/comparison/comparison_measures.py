@@ -214,11 +214,11 @@ def _cells_counted(family: catalog.Family, name: str, settings: Sequence[Setting
     if all(method.publishes.individual for method in methods):
         return {}
     known = {p.name for p in catalog.parameters(family, name)} - {"k"}
-    told = [
+    rows = [
         method.claim.settings_of(name) if family == "attack" else method.metric_settings.get(name, {})
         for method in methods
     ]
-    cells = [{key: value for key, value in one.items() if key in known and key != "threshold"} for one in told]
+    cells = [{key: value for key, value in one.items() if key in known and key != "threshold"} for one in rows]
     if any(one != cells[0] for one in cells):
         raise UsageError(
             "The settings count different cells (tally, count or every), so their numbers cannot be compared. Compare "

@@ -12,7 +12,7 @@ import pytest
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError, UsageError
 from wayveil.methods import METHODS
-from wayveil.methods.common.wishes import read_asked
+from wayveil.methods.common.wishes import read_own_k
 from wayveil.model import Points, concat
 from wayveil.pipeline.publish import publish
 from wayveil.recipe import catalog
@@ -55,7 +55,7 @@ def test_everybody_is_one_of_as_many_as_they_ask_for(name: str) -> None:
     source = np.arange(len(made.data)) if made.source is None else made.source
     published = np.unique(source[made.data.nonempty])
     assert len(published) >= 0.8 * len(data)
-    asked = read_asked(name, data, "wanted")
+    asked = read_own_k(name, data, "wanted")
     assert (asked[published] == 12).any()
     assert list(made.data.attributes) == ["kept"]  # what people asked for is not published
     assert np.array_equal(made.data.owner, data.owner[source])
@@ -133,7 +133,7 @@ def test_what_cannot_be_kept_is_said() -> None:
     with pytest.raises(InputError, match="no group keeps what its members were promised"):
         METHODS["tga"](k=5, k_column="wanted").run(data, rng=np.random.default_rng(1), engine=ENGINE)
     with pytest.raises(InputError, match="holds something that is no whole number"):
-        read_asked("tga", Points.from_records([[(0, 0.0, 0.0)]], attributes={"w": ["six"]}), "w")
+        read_own_k("tga", Points.from_records([[(0, 0.0, 0.0)]], attributes={"w": ["six"]}), "w")
     huge = Points.from_records([[(0, 0.0, 0.0)]] * 3, attributes={"w": ["9" * 5000, None, None]})
     with pytest.raises(InputError, match="no group keeps"):
         METHODS["tga"](k=3, k_column="w").run(huge, rng=np.random.default_rng(1), engine=ENGINE)

@@ -257,19 +257,21 @@ def _find_cells(cells: _Cells, numbers: Mapping[tuple[int, int, int | None], int
 def _list_totals(cells: _Cells, tally: str) -> list[_Total]:
     """Return every total that such a table can have."""
     everything = np.ones(len(cells.t), np.bool_)
-    found: list[_Total] = []
+    totals: list[_Total] = []
     if tally == "zones":
-        found += [_Total((zone, 0, None), cells.zone == zone) for zone in np.unique(cells.zone).tolist() if cells.timed]
-        found += [_Total((0, 0, t), cells.t == t) for t in np.unique(cells.t).tolist() if cells.timed]
-        return [*found, _Total((0, 0, None), everything)]
+        totals += [
+            _Total((zone, 0, None), cells.zone == zone) for zone in np.unique(cells.zone).tolist() if cells.timed
+        ]
+        totals += [_Total((0, 0, t), cells.t == t) for t in np.unique(cells.t).tolist() if cells.timed]
+        return [*totals, _Total((0, 0, None), everything)]
     for t in np.unique(cells.t).tolist():
         when = t if cells.timed else None
         now = cells.t == t
-        found += [_Total((zone, 0, when), now & (cells.zone == zone)) for zone in np.unique(cells.zone[now]).tolist()]
+        totals += [_Total((zone, 0, when), now & (cells.zone == zone)) for zone in np.unique(cells.zone[now]).tolist()]
         ends = np.unique(cells.to_zone[now]).tolist()
-        found += [_Total((0, zone, when), now & (cells.to_zone == zone)) for zone in ends]
-        found.append(_Total((0, 0, when), now))
-    return found
+        totals += [_Total((0, zone, when), now & (cells.to_zone == zone)) for zone in ends]
+        totals.append(_Total((0, 0, when), now))
+    return totals
 
 
 def _bounds(

@@ -71,8 +71,8 @@ def find_people(
     candidate: the fullest of those that tell all others.
     """
     used = names_in(where, times)
-    if "user_id" in view.said:
-        name = view.said["user_id"]
+    if "user_id" in view.named_columns:
+        name = view.named_columns["user_id"]
         people = view.shapes[name].distinct if name in view.shapes else 0
         return (Person(column=name, people=people, why="it was said", named=True),)
     candidates = [name for name in view.named("person") if name not in used and view.shapes[name].missing < 0.5]
@@ -242,8 +242,8 @@ def find_trajectory(
     """Return the column that says which trajectory; "" where none does, or where it is used again and again."""
     if layout == "trips":
         return ""
-    if "traj_id" in view.said:
-        return view.said["traj_id"]
+    if "traj_id" in view.named_columns:
+        return view.named_columns["traj_id"]
     used = names_in(where, times)
     who = people[0].column if people and people[0].named else ""
     for name in view.named("trajectory"):

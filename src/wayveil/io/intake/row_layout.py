@@ -56,7 +56,7 @@ Layout = tuple[str, dict[str, Any], tuple[TimeGuess, ...]]
 def find_layout(view: TableView, times: dict[str, TimeGuess]) -> Layout:
     """Return what a row is: one of the layouts, the columns that say where, and the times of it."""
     facts: dict[str, Any] = {
-        ours: name for ours, name in view.said.items() if ours in ("location", "x", "y", "geometry")
+        ours: name for ours, name in view.named_columns.items() if ours in ("location", "x", "y", "geometry")
     }
     for axis, limit in (("x", 180), ("y", 90)):
         named = view.meaning.get(facts.get(axis, ""))
@@ -194,8 +194,8 @@ def _is_axis(view: TableView, name: str, limit: float) -> bool:
     """Whether a column that is called so holds coordinates, in whatever form; the form is kept in the view."""
     if name in view.forms:
         return True
-    if "form" in view.said:
-        view.forms[name] = (view.said["form"],)
+    if "form" in view.named_columns:
+        view.forms[name] = (view.named_columns["form"],)
         return True
     numbers = view.numbers(name) if view.is_numeric(name) else None
     forms = detect_axis_format(name, view.text[name], numbers, limit)
@@ -244,13 +244,13 @@ def _is_plain_wkt(view: TableView, name: str) -> bool:
     head = view.sample(name).head(200)
     if not bool(head.str.contains(r"(?i)^\s*POINT").all()):
         return False
-    return view.said.get("order", "lonlat") == "lonlat" and _pair_order(view, name) == ("lonlat",)
+    return view.named_columns.get("order", "lonlat") == "lonlat" and _pair_order(view, name) == ("lonlat",)
 
 
 def _pair_order(view: TableView, name: str) -> tuple[str, ...]:
     """Return which coordinate comes first in a column with both; both where nobody can tell."""
-    if "order" in view.said:
-        return (view.said["order"],)
+    if "order" in view.named_columns:
+        return (view.named_columns["order"],)
     first, second = read_numbers_of_pair(view, name, "lonlat")
     possible = tuple(pair_orders(first, second))
     meaning = view.meaning[name]

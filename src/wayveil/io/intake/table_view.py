@@ -39,7 +39,7 @@ class TableView:
     frame : polars.DataFrame
     geometry : str or None
         The column that the file itself declares to be the place.
-    said : mapping
+    named_columns : mapping
         Columns that somebody named, by our names.
     headless : bool
         Whether the names of columns say nothing, because the file has none.
@@ -48,7 +48,7 @@ class TableView:
     def __init__(self, frame: pl.DataFrame, *, geometry: str | None = None, roles: Mapping[str, str]) -> None:
         self.frame = frame
         self.rows = frame.height
-        self.said = dict(roles)
+        self.named_columns = dict(roles)
         self.guesses: list[str] = []
         self.problems: list[str] = []
         self.text = {name: _as_text(frame[name]) for name in frame.columns}

@@ -149,9 +149,9 @@ def open_text(path: str | Path) -> Iterator[IO[bytes]]:
             with zipfile.ZipFile(file) as archive:
                 tables = [one for one in archive.infolist() if _is_table(one)]
                 if len(tables) != 1:
-                    held = "none" if not tables else f"{len(tables):,}"
+                    n_tables = "none" if not tables else f"{len(tables):,}"
                     raise InputError(
-                        f"{shown}: a .zip file must hold a text table; this one holds {held}. Unpack it, and give "
+                        f"{shown}: a .zip file must hold a text table; this one holds {n_tables}. Unpack it, and give "
                         "the table in it."
                     )
                 with archive.open(tables[0]) as stream:

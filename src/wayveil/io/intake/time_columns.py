@@ -97,7 +97,7 @@ def find_times(view: TableView) -> dict[str, TimeGuess]:
     best_one = times.get("")
     if parts is not None and (best_one is None or not best_one.dated or not best_one.fits[0].has_clock):
         times[""] = parts
-    column = view.said.get("t")
+    column = view.named_columns.get("t")
     if column in view.frame.columns:
         times[""] = guess_time(view, column)
     return times

@@ -225,8 +225,8 @@ def _without_unknown(rows: Rows, place: IntArray, columns: Columns) -> tuple[Row
 
 def _only(rows: Rows, rows_left: IntArray) -> Rows:
     """Return some of the rows, which still know where in the file they are."""
-    original = rows_left if rows.kept is None else rows.kept[rows_left]
-    return replace(rows, frame=rows.frame[rows_left], kept=original)
+    original = rows_left if rows.original_row is None else rows.original_row[rows_left]
+    return replace(rows, frame=rows.frame[rows_left], original_row=original)
 
 
 def _ends(rows: Rows, columns: Columns, read: TrajectoryColumns) -> tuple[IntArray, tuple[str, ...]]:

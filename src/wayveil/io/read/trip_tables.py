@@ -151,10 +151,10 @@ def place_positions(path: str | Path, options: ReadOptions) -> pl.DataFrame | No
         )
         ends.append(frame.filter(pl.col("location").is_not_null(), pl.Series(_has_time(rows, columns.place[t]))))
     both = pl.concat(ends).sort("order")
-    found = both.filter("known").unique("location", keep="first", maintain_order=True).drop("known")
-    lost = both.join(found, on="location", how="anti").unique("location", keep="first", maintain_order=True)
+    located = both.filter("known").unique("location", keep="first", maintain_order=True).drop("known")
+    lost = both.join(located, on="location", how="anti").unique("location", keep="first", maintain_order=True)
     nowhere = lost.drop("known").with_columns(x=pl.lit(None, pl.Float64), y=pl.lit(None, pl.Float64))
-    return pl.concat([found, nowhere])
+    return pl.concat([located, nowhere])
 
 
 def _read(table: Table, trip_columns: TripTable, columns: Columns, *, piece: bool) -> Rows:
@@ -166,7 +166,7 @@ def _read(table: Table, trip_columns: TripTable, columns: Columns, *, piece: boo
     rows = table.read([position for position in columns.positions if position < own])
     frame = rows.frame
     named = trip_columns.table
-    for number, place in enumerate(trip_columns.made):
+    for number, place in enumerate(trip_columns.place_columns):
         x, y = (as_text(rows, columns.place[f"{place}_{axis}"]) for axis in "xy")
         frame = frame.with_columns((x + " " + y).alias(str(own + number)))
     if columns.numbered:

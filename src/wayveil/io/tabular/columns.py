@@ -81,7 +81,7 @@ class InputColumns:
     one_row: bool = False
     """Whether a row is a whole trajectory, so that traj_id may be missing: rows are numbered then."""
 
-    told: str = "where and when somebody was"
+    content: str = "where and when somebody was"
     """What such copies tell."""
 
 
@@ -102,7 +102,7 @@ INPUTS: Mapping[str, InputColumns] = {
         rule="Points need traj_id, t, x and y (or lon and lat, or geometry)",
         mapped=("x", "y", "geometry"),
         copied_coordinates=True,
-        told="where a point is",
+        content="where a point is",
     ),
     "routes": InputColumns(
         needed=("traj_id", "seq", "road"),
@@ -134,7 +134,7 @@ INPUTS: Mapping[str, InputColumns] = {
         copied_coordinates=True,
         copied_names=("origin", "destination", "t_start", "t_end", "duration"),
         one_row=True,
-        told="where and when a trip began and ended",
+        content="where and when a trip began and ended",
     ),
 }
 """The columns of every kind of raw data."""
@@ -395,7 +395,7 @@ def _all_others(
     copies = [name for name in others if name not in hidden and _says_where(name, kind)]
     if copies:
         names = listed(table.names[i] for i in place)
-        notes.append(f"Column {listed(copies)} was left out: {INPUTS[kind].told}, is told by {names}.")
+        notes.append(f"Column {listed(copies)} was left out: {INPUTS[kind].content}, is told by {names}.")
     unnamed = [str(i + 1) for i, name in enumerate(table.names) if not name]
     if unnamed:
         notes.append(f"Column number {', '.join(unnamed)} has no name and was left out.")

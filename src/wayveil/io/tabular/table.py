@@ -126,7 +126,7 @@ class Table:
             blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
             if blank.any():
                 lines = np.flatnonzero(~blank.to_numpy())
-                return Rows(table=self, frame=frame.filter(~blank), kept=lines, blank=int(blank.sum()))
+                return Rows(table=self, frame=frame.filter(~blank), original_row=lines, blank=int(blank.sum()))
         return Rows(table=self, frame=frame)
 
     def wrong(self, sentence: str) -> InputError:
@@ -158,7 +158,7 @@ class Rows:
 
     table: Table
     frame: pl.DataFrame
-    kept: IntArray | None = field(default=None, repr=False)
+    original_row: IntArray | None = field(default=None, repr=False)
     blank: int = 0
     respelled: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
     """How many rows of a column were not written in normal form, as far as columns were read as text."""
@@ -177,7 +177,7 @@ class Rows:
 
     def place(self, row: int) -> str:
         """Return where a row is: "line 7" of CSV (the header is line 1), "row 6" of Parquet (the first is row 1)."""
-        original = row if self.kept is None else int(self.kept[row])
+        original = row if self.original_row is None else int(self.original_row[row])
         if self.table.places is not None:
             return self.table.places(original)
         if self.table.csv is None:

@@ -16,12 +16,12 @@ __all__ = ["TripTable", "name_trip_columns"]
 class TripTable:
     """A table with our names for its columns.
 
-    `table` has the columns that are `made` behind those of the file: the places that only coordinates tell.
+    `table` has the columns that are `place_columns`, behind those of the file: the places that only coordinates tell.
     """
 
     table: Table
     options: ReadOptions
-    made: tuple[str, ...] = ()
+    place_columns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -33,7 +33,7 @@ def name_trip_columns(table: Table, options: ReadOptions) -> TripTable:
     >>> import polars as pl
     >>> names = ("started_at", "ended_at", "start_lng", "start_lat", "end_lng", "end_lat")
     >>> found = name_trip_columns(Table(path="a.csv", names=names, lazy=pl.LazyFrame(), csv=None), ReadOptions())
-    >>> found.options.columns["t_start"], found.options.columns["destination_y"], found.made
+    >>> found.options.columns["t_start"], found.options.columns["destination_y"], found.place_columns
     ('started_at', 'end_lat', ('origin', 'destination'))
     """
     bare: dict[str, str] = {}
@@ -64,6 +64,6 @@ def name_trip_columns(table: Table, options: ReadOptions) -> TripTable:
     return TripTable(
         table=replace(table, names=(*table.names, *names)) if names else table,
         options=replace(options, columns=columns),
-        made=names,
+        place_columns=names,
         notes=(f"Taken by their usual names: {pairs}.",) if name_of_column else (),
     )

@@ -92,19 +92,19 @@ class MembersClaim(GroupClaim):
     @property
     def wishes(self) -> str:
         """The wishes as sentences, with a space in front; nothing where there are none."""
-        said = ""
+        sentence = ""
         if self.asks_for_k:
-            said += (
+            sentence += (
                 f" Who asked for more ({self.k_column}) is one of at least as many people as that, and owns at most "
                 "one in so many of the trajectories."
             )
         if self.limits_ends:
             or_are = ", or are in one when the last box is over" if self.publishes_boxes else ""
-            said += (
+            sentence += (
                 f" At most {share_text(self.end_share)} of them, and of their trajectories, end in one square of a "
                 f"grid with sides of {number_text(self.destination_cell)} m{or_are}."
             )
-        return said
+        return sentence
 
     @property
     def not_covered_by_wishes(self) -> tuple[str, ...]:
@@ -133,9 +133,9 @@ class MembersClaim(GroupClaim):
     def kept_wishes(self) -> tuple[Protection, ...]:
         """The attackers whom the wishes stop."""
         settings = tuple(self.wish_settings.items())
-        kept: tuple[Protection, ...] = ()
+        protections: tuple[Protection, ...] = ()
         if self.asks_for_k:
-            kept += (
+            protections += (
                 Protection(
                     sentence="identity linkage of somebody who asked for a number of their own, by someone who knows "
                     "the group: at most one in that number",
@@ -146,7 +146,7 @@ class MembersClaim(GroupClaim):
                 ),
             )
         if self.limits_ends:
-            kept += (
+            protections += (
                 Protection(
                     sentence="naming the square of the grid in which the victim ends, by someone who knows the group "
                     f"and where its people end: at most {share_text(self.end_share)}",
@@ -156,7 +156,7 @@ class MembersClaim(GroupClaim):
                     bound=self.end_share,
                 ),
             )
-        return kept
+        return protections
 
     def to_json(self) -> dict[str, Any]:
         """Return the claim; wishes that nobody has are not mentioned."""

@@ -120,6 +120,7 @@ class FolderVerdict:
     @property
     def promise(self) -> str:
         """What the claim of the manifest promises: from the claim, never from the manifest's own words."""
+        # The manifest's own sentence may be forged; the claim is what is judged, so the claim speaks.
         return self.manifest.guarantee.statement("declared" if self.manifest.people_declared else "given")
 
     @property
@@ -300,6 +301,7 @@ class _Findings:
 def _limit(folder: Path, manifest: Manifest) -> int:
     """Return how much work a folder of this size may take."""
     size = 0
+    # Links are not followed: their targets are no part of the folder, and refused anyway.
     for name in (MANIFEST, *manifest.files):
         try:
             size += (folder / name).stat(follow_symlinks=False).st_size
@@ -341,6 +343,7 @@ class _Repetition:
         secret = Secret.read(_given(self.secret, private / SECRET_FILE, "--secret"))
         # The same input and secret give the same bytes with the same versions only. With others, differing bytes are no
         # evidence, and the answer is "cannot be judged".
+        # What decides the bytes: Python, Wayveil and three libraries.
         if manifest.versions != versions():
             return None, [], [f"the repetition: {_other_versions(manifest)}, so other bytes would prove nothing"]
         with scratch_folder() as scratch:
@@ -359,6 +362,7 @@ class _Repetition:
             update={"path": out, "overwrite": False, "keep_mapping": False, "sign_key": None}
         )
         source = recipe.input.model_copy(update={"path": self.original})
+        # Attacks and metrics are left out: they decide nothing about the bytes.
         return recipe.model_copy(update={"input": source, "output": output, "attacks": (), "metrics": ()})
 
 
@@ -402,6 +406,7 @@ def _text_failures(manifest: Manifest) -> list[str]:
 
 def _method_failures(manifest: Manifest) -> list[str]:
     """Compare what the manifest says of the method with its claim: another k there would be believed, too."""
+    # "auto" was resolved from the data; the claim has what came of it.
     parameters = {
         name: value for name, value in manifest.parameters.items() if name in manifest.claim and value != "auto"
     }
@@ -440,6 +445,7 @@ def _form_failures(folder: Path, manifest: Manifest) -> list[str]:
 
 def _file_failures(folder: Path, manifest: Manifest) -> list[str]:
     failures = []
+    # Every file that is listed is there with its size and hash; every file that is there is listed.
     for name, expected in sorted(manifest.files.items()):
         try:
             facts = file_facts(folder / name)
@@ -491,6 +497,8 @@ def _frame_failures(folder: Path, manifest: Manifest) -> list[str]:
     if manifest.frame.to_json() != manifest.table.frame:
         return ["the manifest's frame of coordinates is not in the form in which it is written"]
     named = crs_name(manifest.frame.crs).degrees
+    # GeoJSON is always degrees; of other formats the name of the system may say it, and where it does not, both are
+    # possible.
     in_degrees = {True} if any(name.endswith(".geojson") for name in manifest.files) else {True, False}
     if manifest.frame.degrees not in (in_degrees if named is None else in_degrees & {named}):
         return ["the manifest says of its coordinates that they are degrees, or that they are metres, and is wrong"]
@@ -519,6 +527,7 @@ def _number_failures(manifest: Manifest, verdict: Verdict) -> list[str]:
     claim = manifest.guarantee
     if not set(stated) <= set(claim.public_numbers) or not set(manifest.verdict.not_judged) <= set(verdict.not_judged):
         return ["the manifest's verdict tells of something that no verdict on this claim tells of"]
+    # A method that cuts trajectories counts parts where the publisher counted people.
     method: Any = catalog.entries("method").get(manifest.method)
     alike = manifest.verdict.counted == verdict.counted and method is not None and not method.splits_trajectories
     wrong = [
@@ -576,10 +585,12 @@ def _can_be(number: Number, value: float, here: float | None, verdict: Verdict) 
         return False
     if number.promised:
         bound = Fraction(getattr(verdict.claim, number.promised))
+        # Fractions are compared exactly; digits that a file rounded away are allowed for.
         if value < bound if number.keeps == "at least" else value > bound + _LAST_DIGITS:
             return False
     if number.better != "higher":
         return True
+    # People behind a class are at most its trajectories.
     most = verdict.measured.get("min_support") if here is None else here
     return isinstance(most, int) and value <= most
 
@@ -602,6 +613,7 @@ def _other_spellings(data: Any, manifest: Manifest) -> str | None:
 
 def _judged(folder: Path, manifest: Manifest) -> tuple[Verdict | None, int, int, list[str]]:
     """Return the verdict, if files alone can give one, the number of rows and trajectories, and what is to be told."""
+    # Before anything is read: a file that is a pipe would hang, and one that is missing is told here.
     for name in manifest.files:
         try:
             with open_plain(folder / name):
@@ -626,10 +638,12 @@ def _judged(folder: Path, manifest: Manifest) -> tuple[Verdict | None, int, int,
         if spelled is not None:
             raise InputError(f"The column {spelled!r} has other spellings of what the claim speaks of.")
         boxes = load_boxes(folder, manifest, part, number, exact=True)
+        # Parts that only hold together are judged below, all at once.
         if claim.judged_alone and not together:
             verdicts.append(catalog.verify(part.data, claim, boxes=boxes))
         if isinstance(part.data, Stops):
             classes.append(np.unique(class_keys(part.data)))
+    # Equal ids in two parts could be one trajectory in two halves, each judged alone.
     if len(ids) > 1 and len(np.unique(np.concatenate(ids))) < trajectories:
         raise InputError("A traj_id stands in several parts, so it is not known what belongs together.")
     if not claim.judged_alone:
