@@ -100,12 +100,14 @@ def profile_table(
     >>> seen.layout, seen.times[0].columns, seen.times[0].fits[0].format, [person.column for person in seen.people]
     ('visits', ('utcTime',), 'ymd', ['user'])
     """
+    # Each finder may rely on those before it: when, then where, then who, then which trajectory.
     view = TableView(frame, geometry=geometry, roles=named or {})
     layout, where, times = find_layout(view, find_times(view))
     degrees = guess_degrees(view, where) if "x" in where or "geometry" in where else None
     people = find_people(view, layout, where, times)
     trajectory = find_trajectory(view, people, where, times, layout)
     facts = measure_rows(view, layout, where, times, trajectory, people, degrees)
+    # Hints are for tables that no layout fits: what a person could be asked about, best first.
     hints: dict[str, tuple[Hint, ...]] = {}
     if layout == "unknown" and not times:
         hints["when"] = time_candidates(view)
@@ -142,6 +144,7 @@ def _roles(
 ) -> dict[str, tuple[str, str]]:
     """Return what each column is, and why."""
     roles: dict[str, tuple[str, str]] = {}
+    # Only the likeliest person gets the role; others are offered.
     for person in people[:1]:
         roles[person.column] = ("person", person.why)
     if trajectory:

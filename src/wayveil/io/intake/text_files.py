@@ -100,6 +100,8 @@ def unpack_tables(path: Path, folder: Callable[[], Path]) -> list[Path]:
             root = folder()
             files = []
             for number, entry in enumerate(tables, 1):
+                # Only the last part of a name inside an archive is used, in a folder of its own: a name like ../../x
+                # leads nowhere.
                 file = root / f"{number:06}" / entry.filename.replace("\\", "/").rsplit("/", 1)[-1]
                 file.parent.mkdir(parents=True)
                 with archive.open(entry) as stream, file.open("wb") as out:
@@ -119,6 +121,7 @@ def plain_text(path: str | Path, dialect: Dialect, folder: Path) -> Iterator[Pat
         yield file
         return
     copy = folder / "plain.txt"
+    # Bytes of one letter may be split between two chunks; the decoder keeps the first half.
     decoder = codecs.getincrementaldecoder(dialect.encoding)()
     try:
         with open_text(path) as stream, copy.open("wb") as out:

@@ -53,6 +53,7 @@ _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSErr
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
+# 40 bits for the row, the bits above for the file: a trillion rows in each of eight million files.
 _FILE_BITS = 40
 
 
@@ -115,6 +116,7 @@ class Table:
 
     def read(self, positions: Sequence[int]) -> Rows:
         """Read these columns; lines of CSV on which all of them are empty are left out."""
+        # Each column once, however many roles it has.
         names = [str(p) for p in dict.fromkeys(positions)]
         try:
             frame = self.lazy.select(names).collect()
@@ -135,6 +137,7 @@ class Table:
 
     def _unreadable(self) -> InputError:
         """Return the error for a body that polars refused; what polars says may hold values, so it is not shown."""
+        # Polars says only that something is wrong.  The likely causes are looked for one by one, each with its line.
         if self.csv is None:
             return self.wrong("the Parquet file is damaged and cannot be read; write or copy it again.")
         bad = first_bad_byte(self.csv)
@@ -206,6 +209,7 @@ def open_table(path: str | Path) -> Table:
     """
     shown = str(path)
     file = Path(path)
+    # By suffix, but checked against the first bytes: a Parquet file called .csv would be read as garbage.
     parts = parquet_parts(file)
     if parts:
         for part in parts:
@@ -307,6 +311,7 @@ def _open_parquets(shown: str, files: list[Path]) -> Table:
     except _POLARS_ERRORS:
         raise InputError(f"{shown}: the Parquet file is damaged and cannot be read; write or copy it again.") from None
     places = None
+    # A piece of a table, or a converted one, carries the numbers of its rows in the original, and messages use these.
     rows = None
     if whole is not None:
         rows = lazy.select(ROW_NUMBER)
@@ -352,6 +357,7 @@ def _open_csv(shown: str, source: Path | bytes) -> Table:
             separator=separator,
             infer_schema=False,
             glob=False,
+            # Columns are named by position: titles may repeat, and positions cannot.
             with_column_names=lambda columns: [str(i) for i in range(len(columns))],
         )
         as_found = len(lazy.collect_schema())

@@ -41,6 +41,7 @@ def name_trip_columns(table: Table, options: ReadOptions) -> TripTable:
         bare.setdefault(bare_name(name), name)
     taken = set(options.columns.values())
     name_of_column: dict[str, str] = {}
+    # The first usual name that is in the file and not taken already, for each column that nobody named.
     for ours in (*INPUTS["trips"].place, *TRIP_COORDINATES):
         if ours in options.columns or ours in table.names:
             continue
@@ -54,6 +55,7 @@ def name_trip_columns(table: Table, options: ReadOptions) -> TripTable:
         if f"destination_{axis}" in name_of_column and f"origin_{axis}" not in known and usual is not None:
             name_of_column[f"origin_{axis}"] = usual
     columns = {**options.columns, **name_of_column}
+    # An end whose name is not in the file, but whose coordinates are, gets a name made of these when it is read.
     names = tuple(
         place
         for place in ("origin", "destination")
