@@ -35,9 +35,10 @@ class KnownGroup(OnPositions):
 
     Notes
     -----
-    `asked_max` is the largest chance times the number that the person asked for: 1 or less says that everybody's wish
-    is kept.  Trips end at their last position; with boxes, at the last one before the last box is over.  Everybody is
-    attacked whose trajectory is published.  O(rows log rows) time.
+    `asked_max` is the largest chance times the number that the person asked for, the largest one where it differs
+    between trips: 1 or less says that everybody's wish is kept.  Trips end at their last position; with boxes, the
+    attacker may also know where people are when the last box is over, and names what is easier.  Everybody is attacked
+    whose trajectory is published.  O(rows log rows) time.
 
     Examples
     --------
@@ -72,8 +73,20 @@ class KnownGroup(OnPositions):
             if self.k_column not in truth.attributes:
                 raise InputError(f"{self.name}: the data have no column {self.k_column!r}.")
             values = truth.attributes[self.k_column].values()
-            own_k = np.array([float(value) if value and value.strip() else 1.0 for value in values])
+            numbers = np.array([self._read_number(value) for value in values])
+            largest = np.ones(int(person.max(initial=-1)) + 1)
+            np.maximum.at(largest, person, numbers)
+            own_k = largest[person]
         return _Wishes(person=person, own_k=own_k)
+
+    def _read_number(self, value: str | None) -> float:
+        text = (value or "").strip()
+        if text and not text.isdecimal():
+            raise InputError(
+                f"{self.name}: the column {self.k_column!r} of k_column holds something that is no whole number; leave "
+                "it empty for people who ask for nothing."
+            )
+        return float(text or 1)
 
     def match(self, queries: _Wishes, target: Points | Boxes, *, truth: Points, rng: Any, engine: Engine) -> _Chances:
         check_matched(self.name, truth, target)
@@ -90,12 +103,12 @@ class KnownGroup(OnPositions):
         person_chance = np.maximum(1 / people[group], own[at] / size[group])
         if isinstance(self.destination_cell, str):
             return _Chances(trajectory=trajectories, person_chance=person_chance, end_chance=None, groups=n_groups)
-        end = _list_ends(truth, target, trajectories, self.destination_cell)
         named = np.zeros(n_groups)
-        for counted, whole in (((group, end), size), ((group, end, person), people)):
-            cells = np.unique(np.stack(counted, axis=1), axis=0) if len(counted) == 3 else np.stack(counted, axis=1)
-            spots, here = np.unique(cells[:, :2], axis=0, return_counts=True)
-            np.maximum.at(named, spots[:, 0], here / whole[spots[:, 0]])
+        for end in _list_ends(truth, target, trajectories, self.destination_cell):
+            for counted, whole in (((group, end), size), ((group, end, person), people)):
+                cells = np.unique(np.stack(counted, axis=1), axis=0) if len(counted) == 3 else np.stack(counted, axis=1)
+                spots, here = np.unique(cells[:, :2], axis=0, return_counts=True)
+                np.maximum.at(named, spots[:, 0], here / whole[spots[:, 0]])
         return _Chances(trajectory=trajectories, person_chance=person_chance, end_chance=named[group], groups=n_groups)
 
     def summarize(self, queries: _Wishes, matches: _Chances) -> AttackResult:
@@ -173,14 +186,16 @@ def _number_groups(target: Points | Boxes, trajectories: Array) -> Array:
     return group
 
 
-def _list_ends(truth: Points, target: Points | Boxes, trajectories: Array, cell: float) -> Array:
-    """Return the square in which each trajectory ends, as a number."""
+def _list_ends(truth: Points, target: Points | Boxes, trajectories: Array, cell: float) -> list[Array]:
+    """Return the square in which each trajectory ends, as a number; of boxes, also that when the last one is over."""
     last = truth.offsets[trajectories + 1] - 1
+    moments = [last]
     if isinstance(target, Boxes):
+        then = last.copy()
         for at, trajectory in enumerate(trajectories.tolist()):
             rows = truth.rows(trajectory)
             over = target.t_max[target.offsets[trajectory + 1] - 1]
-            last[at] = max(rows.start, rows.start + int(np.searchsorted(truth.t[rows], over, side="right")) - 1)
-    place = np.floor(np.stack([truth.x[last], truth.y[last]], axis=1) / cell)
-    ends: Array = np.unique(place, axis=0, return_inverse=True)[1].reshape(-1)
-    return ends
+            then[at] = max(rows.start, rows.start + int(np.searchsorted(truth.t[rows], over, side="right")) - 1)
+        moments.append(then)
+    places = (np.floor(np.stack([truth.x[rows], truth.y[rows]], axis=1) / cell) for rows in moments)
+    return [np.unique(place, axis=0, return_inverse=True)[1].reshape(-1) for place in places]

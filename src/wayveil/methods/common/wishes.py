@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -20,8 +21,13 @@ __all__ = ["group_by_wishes", "read_own_k"]
 
 spatial = lazy_module("scipy.spatial")
 
+ComplexArray = np.ndarray[Any, np.dtype[np.complex128]]
+
 _HELPERS = 3
 """For each trajectory of somebody who asks for k, so many times k others are looked at that ask for less."""
+
+_MOST_ASKED = 10**18
+"""What a number of more digits stands for: more people than any file has."""
 
 _ROUNDS = 3
 """How often groups that end at one place are looked for again, each time with twice as many people."""
@@ -42,7 +48,8 @@ def group_by_wishes(method: Any, data: Points, *, rng: np.random.Generator, engi
     Levels are the numbers that people ask for, the largest first.  At each level the method groups those who ask for
     it, with the nearest of those who ask for less, so that every group is large enough for each of its members.  Who is
     then in no group with somebody of the level waits for their own level.  Groups of which too many end in one square
-    are grouped again with twice as many people each, and are left out where that does not help either.  Where nothing
+    are grouped again with twice as many people each, and are left out where that does not help either; so are groups
+    of different levels that turn out the same, if one of their members owns too much of both together.  Where nothing
     is published of somebody, all of it is done once more without them.
 
     Nearness is that of the middle of a trip, where it begins and ends, and when.  O(n log n) time besides the method.
@@ -53,6 +60,7 @@ def group_by_wishes(method: Any, data: Points, *, rng: np.random.Generator, engi
     # through once more without them, with the same draws.  It ends because nobody comes back.
     while True:
         levels, summary = _group_levels(method, candidates, np.random.default_rng(seed), engine)
+        levels = _without_broken(levels, candidates, method.claim)
         if not levels:
             raise InputError(
                 f"{method.name}: no group keeps what its members were promised, so nothing can be published. Ask for "
@@ -70,7 +78,8 @@ def _group_levels(
 ) -> tuple[list[tuple[IntArray, MethodResult]], str]:
     """Return what is published of each level, with the trajectories it is of, and how many of each that are."""
     claim = method.claim
-    own_k = read_own_k(method.name, data, claim.k_column, method.k)
+    wishes = read_own_k(method.name, data, claim.k_column)
+    own_k = np.maximum(wishes, method.k)
     apart = claim.limits_ends
     where = _positions(data)
     waiting = data.nonempty.copy()
@@ -82,7 +91,9 @@ def _group_levels(
         size = level
         for _ in range(_ROUNDS if apart else 1):
             members = np.flatnonzero(some)
-            result = _run(method, data, members, size, rng, engine)
+            # Whoever asked for a number owns at most one in so many, also where others may own more.
+            share = min(claim.owner_share, Fraction(1, max(1, int(wishes[members].max(initial=0)))))
+            result = _run(method, data, members, size, share, rng, engine)
             if result is None:
                 break
             satisfied = _list_kept(result, members, own, data, claim)
@@ -100,40 +111,50 @@ def _group_levels(
     return levels, "; ".join(lines)
 
 
-def read_own_k(component: str, data: Points, column: str, least: int) -> IntArray:
-    """Return for each trajectory the number that its person asks for, `least` where that is less or nothing.
+def read_own_k(component: str, data: Points, column: str) -> IntArray:
+    """Return for each trajectory the largest number that its person asks for with any of theirs, 0 for nothing.
 
     Examples
     --------
-    >>> from wayveil.model.data.coded import Coded
-    >>> data = Points.from_records([[(0, 0.0, 0.0)]] * 3, attributes={"wanted": ["12", None, "2"]})
-    >>> read_own_k("tga", data, "wanted", 5).tolist()
-    [12, 5, 5]
+    >>> data = Points.from_records([[(0, 0.0, 0.0)]] * 3, owner=[7, 8, 8], attributes={"wanted": ["12", None, "2"]})
+    >>> read_own_k("tga", data, "wanted").tolist()
+    [12, 2, 2]
     """
     if column == "none":
-        return np.full(len(data), least, np.int64)
+        return np.zeros(len(data), np.int64)
     values = data.attributes[column]
-    numbers = np.full(len(values.labels) + 1, least, np.int64)
+    numbers = np.zeros(len(values.labels) + 1, np.int64)
     for code, label in enumerate(values.labels):
-        if label.strip() and not label.strip().isdecimal():
+        text = label.strip()
+        if text and not text.isdecimal():
             raise InputError(
                 f"{component}: the column {column!r} of k_column holds something that is no whole number; leave it "
                 "empty for people who ask for nothing."
             )
-        numbers[code] = max(least, int(label.strip() or 0))
-    own_k: IntArray = numbers[values.codes]
+        numbers[code] = _MOST_ASKED if len(text) > 18 else int(text or 0)
+    people, person = np.unique(data.owner, return_inverse=True)
+    largest = np.zeros(len(people), np.int64)
+    np.maximum.at(largest, person.reshape(-1), numbers[values.codes])
+    own_k: IntArray = largest[person.reshape(-1)]
     return own_k
 
 
 def _run(
-    method: Any, data: Points, members: IntArray, size: int, rng: np.random.Generator, engine: Engine
+    method: Any,
+    data: Points,
+    members: IntArray,
+    size: int,
+    share: Fraction,
+    rng: np.random.Generator,
+    engine: Engine,
 ) -> MethodResult | None:
     """Run the method without wishes on some trajectories, with larger groups; None where there are too few people."""
     some = data.take(members)
     some = replace(some, attributes={}, owner=np.unique(some.owner, return_inverse=True)[1].reshape(-1))
     if len(np.unique(some.owner)) < size:
         return None
-    plain = replace(method, k=size, k_column="none", destination_share="none")
+    row_share = method.row_share if isinstance(method.row_share, str) else share
+    plain = replace(method, k=size, row_share=row_share, k_column="none", destination_share="none")
     try:
         result: MethodResult = plain.run(some, rng=rng, engine=engine)
     except InputError:
@@ -150,20 +171,61 @@ def _list_kept(result: MethodResult, members: IntArray, own: BoolArray, data: Po
     shown: Any = result.data if result.boxes is None else result.boxes
     satisfied = np.zeros(len(shown), np.bool_)
     groups: dict[bytes, list[int]] = {}
-    columns = [getattr(shown, name) for name in shown.row_columns]
-    for number in np.flatnonzero(shown.nonempty).tolist():
-        rows = shown.rows(number)
-        groups.setdefault(b"".join(column[rows].tobytes() for column in columns), []).append(number)
+    for number, key in _keys(shown):
+        groups.setdefault(key, []).append(number)
     source = members[_sources(result)]
     ends = _ends(data, source, shown, claim.destination_cell)
     for group in groups.values():
         of = source[group]
-        if own[of].any() and _are_apart(ends[group], data.owner[of], claim.end_share):
+        if own[of].any() and all(_are_apart(end[group], data.owner[of], claim.end_share) for end in ends):
             satisfied[group] = True
     return satisfied
 
 
-def _are_apart(ends: IntArray, owner: IntArray, share: Fraction) -> bool:
+def _keys(shown: Any) -> Iterator[tuple[int, bytes]]:
+    """Yield each published trajectory with what is the same for those that look like it."""
+    columns = [getattr(shown, name) for name in shown.row_columns]
+    for number in np.flatnonzero(shown.nonempty).tolist():
+        rows = shown.rows(number)
+        yield number, b"".join(column[rows].tobytes() for column in columns)
+
+
+def _without_broken(
+    levels: list[tuple[IntArray, MethodResult]], data: Points, claim: MembersClaim
+) -> list[tuple[IntArray, MethodResult]]:
+    """Return the results without the groups that look alike, from several runs, and break a wish together.
+
+    Each run keeps the wishes in its own groups.  Only where two runs published the same can somebody own more of both
+    together than they asked for, or more of them end in one square.
+    """
+    wishes = read_own_k("", data, claim.k_column)
+    groups: dict[bytes, list[tuple[int, int, int]]] = {}
+    ends: list[list[ComplexArray]] = []
+    for run, (members, result) in enumerate(levels):
+        shown: Any = result.data if result.boxes is None else result.boxes
+        source = members[_sources(result)]
+        ends.append(_ends(data, source, shown, claim.destination_cell))
+        for number, key in _keys(shown):
+            groups.setdefault(key, []).append((run, number, int(source[number])))
+    satisfied = [np.ones(len(result.data), np.bool_) for _, result in levels]
+    for group in groups.values():
+        owner = data.owner[[trajectory for _, _, trajectory in group]]
+        often = Counter(owner.tolist())
+        holds = all(often[int(data.owner[one])] * int(wishes[one]) <= len(group) for _, _, one in group)
+        if holds and claim.limits_ends:
+            together = zip(*([end[number] for end in ends[run]] for run, number, _ in group), strict=True)
+            holds = all(_are_apart(np.array(one), owner, claim.end_share) for one in together)
+        if not holds:
+            for run, number, _ in group:
+                satisfied[run][number] = False
+    return [
+        (members, _only(result, keep))
+        for (members, result), keep in zip(levels, satisfied, strict=True)
+        if (keep & result.data.nonempty).any()
+    ]
+
+
+def _are_apart(ends: ComplexArray, owner: IntArray, share: Fraction) -> bool:
     """Whether at most a share of the people, and of the trajectories, end in one square."""
     trips = Counter(ends.tolist())
     people = Counter(end for end, _ in set(zip(ends.tolist(), owner.tolist(), strict=True)))
@@ -219,20 +281,27 @@ def _own(published: Any, data: Points, of: IntArray, attributes: Any) -> Any:
     )
 
 
-def _ends(data: Points, source: IntArray, shown: Any, cell: float) -> IntArray:
+def _ends(data: Points, source: IntArray, shown: Any, cell: float) -> list[ComplexArray]:
     """Return the square, as a number, in which the trajectory of each published one ends.
 
-    With boxes that is where the person was when the last box was over.
+    With boxes, also the one in which the person was when the last box was over.
     """
     last = data.offsets[source + 1] - 1
+    moments = [last]
     if shown.as_boxes() is not None:
+        then = last.copy()
         for number in np.flatnonzero(shown.nonempty).tolist():
             over = shown.t_max[shown.offsets[number + 1] - 1]
             rows = data.rows(int(source[number]))
-            last[number] = rows.start + np.searchsorted(data.t[rows], over, side="right") - 1
-    place = np.floor(np.stack([data.x[last], data.y[last]], axis=1) / cell)
-    ends: IntArray = np.unique(place, axis=0, return_inverse=True)[1].reshape(-1)
-    return ends
+            then[number] = rows.start + np.searchsorted(data.t[rows], over, side="right") - 1
+        moments.append(then)
+    return [_squares(data, rows, cell) for rows in moments]
+
+
+def _squares(data: Points, rows: IntArray, cell: float) -> ComplexArray:
+    """Return the square of a grid that each row is in, its column and row as one complex number."""
+    square: ComplexArray = np.floor(data.x[rows] / cell) + 1j * np.floor(data.y[rows] / cell)
+    return square
 
 
 def _positions(data: Points) -> FloatArray:

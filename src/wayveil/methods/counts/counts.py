@@ -52,8 +52,9 @@ class Counts(Method):
 
     Guarantee
     ---------
-    ``Threshold(k, row_share)`` over all numbers of the publication, their sums and their differences.  Not covered:
-    differences to other publications of the same people, and attackers who know almost everybody who was counted.
+    ``Threshold(k, row_share)`` of every number of the publication, and of every small cell, whatever sums and
+    differences of them tell.  Not covered: differences to other publications of the same people, attackers who know
+    almost everybody who was counted, and what hidden cells are together.
 
     Notes
     -----

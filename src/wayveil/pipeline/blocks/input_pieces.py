@@ -120,6 +120,11 @@ def plan_input(recipe: Recipe) -> InputPlan:
         raise UsageError("With several blocks there is no table of new ids and input ids; leave --keep-mapping out.")
     if recipe.output.format == "geojson":
         raise UsageError("With several blocks the published tables are parquet or csv, not geojson.")
+    if recipe.method.claim.private_columns:
+        raise UsageError(
+            "How many people somebody asks to be one of (k_column) is kept over all of their trips, which data in "
+            "blocks do not allow. Leave --memory-limit out, or k_column."
+        )
     needs_slices = catalog.kind_of(type(recipe.method)) == "routes"
     for step in recipe.prepare:
         if step.looks_at_everybody:
