@@ -155,7 +155,7 @@ class _Findings:
 
     def _half(self, published: Routes, claim: StrictK) -> dict[str, Any] | None:
         """Return the route with the fewest people if half of k or more of those who share it may be dummies."""
-        # At least half of k must be people, or dummies would hide people behind themselves.
+        # More than half of k must be people: behind dummies alone nobody hides.
         least = int(self.people.min())
         if least >= claim.fewest_people:
             return None
