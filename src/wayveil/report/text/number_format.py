@@ -24,5 +24,6 @@ def clean(text: object) -> str:
     return "".join(
         # Control characters and signs that turn the direction of text are replaced: a name could otherwise make a page
         # show something else.
-        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in ("Cc", "Cs") or c in _TURNING else c for c in spaced
+        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in ("Cc", "Cs") or c in _TURNING else c
+        for c in spaced
     )
