@@ -205,6 +205,12 @@ export interface ScoreData {
   charts: ChartData[];
 }
 
+/** What runs of one kind are compared by, whatever each promises; the head does not speak of it. */
+export interface ComparedData {
+  attack: AttackPair;
+  score: ScoreData;
+}
+
 /** A key number beside what was promised. */
 export interface MarkData {
   label: string;
@@ -262,4 +268,5 @@ export interface Results {
   usage?: Record<string, Record<string, number>>;
   total_s: number;
   versions: Record<string, string>;
+  compared_by?: ComparedData | null;
 }

@@ -14,7 +14,7 @@ from wayveil.pipeline.blocks.block import BlockResult, MadeBlock, WrittenPart
 from wayveil.pipeline.blocks.block_job import Job
 from wayveil.pipeline.blocks.block_source import Blocks
 from wayveil.pipeline.blocks.combine import add_balances, add_facts, described_input, left_out_note
-from wayveil.pipeline.release import Run
+from wayveil.pipeline.release import Compared, Run
 from wayveil.pipeline.remaining import Remaining, count_published, name_remedies
 from wayveil.report.suppression import suppress_small_counts
 from wayveil.report.text import summary
@@ -30,7 +30,7 @@ Attacks = tuple[tuple[AttackResult, AttackResult], ...]
 class Findings:
     """What the stages found; `left_out` are attacks and metrics that do not add up over several blocks.
 
-    `plan` is what a method decided over all blocks, if it did.
+    `plan` is what a method decided over all blocks, if it did; `compared` what the yardstick of a comparison measured.
     """
 
     made: Sequence[MadeBlock]
@@ -43,6 +43,7 @@ class Findings:
     pictures: Pictures
     plan: Any
     left_out: Sequence[str]
+    compared: Compared | None = None
 
 
 def make_account(job: Job, blocks: Blocks, findings: Findings, timings: Mapping[str, float]) -> Run:
@@ -73,6 +74,7 @@ def make_account(job: Job, blocks: Blocks, findings: Findings, timings: Mapping[
         remaining=_count_remaining(job, blocks),
         missing_attacks=job.measuring.missing_attacks,
         missing_metrics=job.measuring.missing_metrics,
+        compared=findings.compared,
     )
     return _tell_several(run, blocks, findings) if blocks.several else _tell_one(run, job, blocks, findings)
 

@@ -255,6 +255,13 @@ class ScoreData(_Part):
     charts: list[ChartData]
 
 
+class ComparedData(_Part):
+    """What runs of one kind are compared by, whatever each promises; the head does not speak of it."""
+
+    attack: AttackPair
+    score: ScoreData
+
+
 class MarkData(_Part):
     """A key number beside what was promised."""
 
@@ -316,3 +323,4 @@ class Results(_Part):
     usage: dict[str, dict[str, float]] = {}
     total_s: float
     versions: dict[str, str]
+    compared_by: ComparedData | None = None

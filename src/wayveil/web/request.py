@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from wayveil.advice import USES
-from wayveil.comparison.finished_runs import with_measures
 from wayveil.errors import UsageError
 from wayveil.recipe import catalog
 from wayveil.recipe.forms import claim_words
@@ -84,8 +83,6 @@ def read_request(posted: Any, files: Files) -> Request:
         method = _entry("method", "name", recipe.get("method"))
         measured = _measured(recipe) if what == "publish" else {}
         checked = make_recipe({**common, "method": method, "output": output, "title": title, **measured})
-        if what == "publish":
-            checked = with_measures(checked)
         text = recipe_text(checked)
         content = {} if what == "publish" else _search(recipe)
         name = checked.method.name
