@@ -16,7 +16,7 @@ from wayveil.pipeline.blocks.block_source import Blocks
 from wayveil.pipeline.blocks.combine import add_balances, add_facts, described_input, left_out_note
 from wayveil.pipeline.release import Compared, Run
 from wayveil.pipeline.remaining import Remaining, count_published, name_remedies
-from wayveil.report.suppression import suppress_small_counts
+from wayveil.report.suppression import MIN_PEOPLE, suppress_small_counts
 from wayveil.report.text import summary
 from wayveil.report.views.pictures import Pictures
 from wayveil.yardstick.sizes import describe_sizes
@@ -84,7 +84,7 @@ def _tell_one(run: Run, job: Job, blocks: Blocks, findings: Findings) -> Run:
     output = run.recipe.output
     return replace(
         run,
-        shown=findings.scores if output.with_raw else suppress_small_counts(findings.scores, raw),
+        shown=suppress_small_counts(findings.scores, raw, fewest=0 if output.with_raw else MIN_PEOPLE),
         notes=(*run.notes, *_told_by_method(run.recipe.method.name, findings.results[0].facts)),
         input_facts=summary.input_facts(run.recipe.input.path, raw),
         output_facts=findings.written[0].facts,

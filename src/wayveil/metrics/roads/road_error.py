@@ -177,6 +177,7 @@ def _per_road(names: tuple[str, ...], road: Array, before: Array, error: Array) 
             x_label="road, the busiest first",
             y_label="error of its traffic",
             percent=True,
+            names=tuple((names[i],) for i in top.tolist()),
         ),
     )
 
@@ -212,6 +213,7 @@ def _map(
             x_label="error of the traffic of a road; two directions are two lines",
             percent=True,
             lines=tuple(lines[name] for name in drawn),
+            names=tuple((name,) for name in drawn),
         ),
     )
 
