@@ -25,6 +25,7 @@ import type { MapData, MapLayer, MapLines } from "./results";
 import { texts } from "./texts";
 
 const PLAY_MS = 700;
+const NO_CHANGE = 1e-12; // what scales begin with
 const IDS = ["map-before", "map-after", "map-difference"];
 
 type Side = "raw" | "published" | "difference";
@@ -42,6 +43,14 @@ interface Panel {
 export function mountMap(target: HTMLElement, data: MapData): () => void {
   const shown = new LinkedMaps(target, data);
   return () => shown.remove();
+}
+
+/** A map that waits while it has no room, as where what it is in is folded or printed; OpenLayers would complain. */
+class SizedMap extends OlMap {
+  override updateSize(): void {
+    const target = this.getTargetElement();
+    if (!target || (target.clientWidth && target.clientHeight)) super.updateSize();
+  }
 }
 
 class LinkedMaps {
@@ -103,7 +112,7 @@ class LinkedMaps {
     const grid = element("div", { class: `map-panels map-${sides.length}` });
     const places: [Side, HTMLElement, HTMLImageElement][] = [];
     for (const [i, side] of sides.entries()) {
-      const name = side === "difference" ? texts.difference : data.names[side === "raw" ? 0 : 1];
+      const name = side === "difference" ? differenceName(data) : data.names[side === "raw" ? 0 : 1];
       const canvas = element("div", {
         class: "map-canvas",
         tabindex: "0",
@@ -145,7 +154,7 @@ class LinkedMaps {
       this.lines.push({ layer, of, shown });
       layers.push(layer);
     }
-    const map = new OlMap({
+    const map = new SizedMap({
       target,
       layers,
       view: this.view,
@@ -207,7 +216,9 @@ class LinkedMaps {
     const [raw, published] = [this.raw[i] ?? null, this.published[i] ?? null];
     if (this.isWithheld(side, i)) return this.withheldStyle(kind);
     const value = side === "raw" ? raw : side === "published" ? published : (published ?? 0) - (raw ?? 0);
-    if (value === null || (side === "difference" && raw === null && published === null)) return undefined;
+    if (raw === null && published === null) return undefined;
+    // A zone without a number is still a zone.
+    if (value === null) return kind === "zones" ? new Style({ stroke: new Stroke({ color: this.palette.road, width: 1 }) }) : undefined;
     const colour = side === "difference" ? this.differenceColour(value) : this.palette.ramp[stepOf(value / this.largest(), this.palette.ramp.length)];
     if (kind === "roads" || kind === "flows") {
       const share = Math.abs(value) / (side === "difference" ? this.largestChange() : this.largest());
@@ -245,7 +256,7 @@ class LinkedMaps {
     const pairs: [Values, Values][] = sliced
       ? this.data.slices.map((slice) => [slice.raw, slice.published])
       : [[this.data.marks?.raw ?? [], this.data.marks?.published ?? []]];
-    let [most, change] = [1e-12, 1e-12];
+    let [most, change] = [NO_CHANGE, NO_CHANGE];
     for (const [raw, published] of pairs) {
       const [ofRaw, ofPublished] = this.data.marks?.withheld ?? [true, false];
       for (let i = 0; i < raw.length; i++) {
@@ -376,7 +387,7 @@ class LinkedMaps {
       const change = told(this.largestChange());
       const [less, more] = [[...palette.less].reverse(), palette.more];
       const entries = [...less, palette.even, ...more].map((colour, i) => [colour, i === 0 ? `${change} ${texts.less}` : i === less.length ? texts.noChange : i === less.length + more.length ? `${change} ${texts.more}` : ""] as [string, string]);
-      parts.push(list(texts.difference, entries));
+      parts.push(list(differenceName(data), this.largestChange() > NO_CHANGE ? entries : [[palette.even, texts.noChange]]));
       if (data.marks.x.some((_, i) => this.isWithheld("difference", i))) {
         parts.push(element("ul", { class: "map-scale", "data-testid": "map-withheld" }, element("li", {}, element("span", { class: "map-swatch map-hatch" }), texts.withheld)));
       }
@@ -553,6 +564,8 @@ function hatched(colour: string): CanvasPattern | string {
   patterns.set(colour, made);
   return made;
 }
+
+const differenceName = ({ names }: MapData) => texts.difference(...(names.map((name) => name.replace(/ data$/, "")) as [string, string]));
 
 function swatch(colour: string): HTMLElement {
   const made = element("span", { class: "map-swatch" });

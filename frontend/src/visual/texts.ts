@@ -2,7 +2,7 @@
 export const texts = {
   nothing: "Nothing to show.",
   numbers: "Numbers",
-  difference: "Difference: published minus raw",
+  difference: (before: string, after: string) => `Difference: ${after} minus ${before}`,
   less: "less",
   more: "more",
   noChange: "no change",

@@ -183,7 +183,8 @@ def _tell(
     slice_views = [] if slices is None else _slices(counted, slices, shapes, totals, fewest)
     # All of both is compared: what is withheld would look as if it had come from elsewhere.
     true = np.bincount(counted.code[counted.code >= 0], minlength=size).astype(np.float64)
-    return marks, slice_views, _finding(true, counted.count(every), counted.what)
+    find = _finding if after.individual else _table_finding
+    return marks, slice_views, find(true, counted.count(every), counted.what)
 
 
 def _slices(counted: Counted, slices: Slices, shapes: IntArray, totals: tuple[int, int], fewest: int) -> list[MapSlice]:
@@ -234,6 +235,14 @@ def _finding(raw: FloatArray, published: FloatArray, what: str) -> str:
     if moved < 0.005:
         return f"The published {what} lie where the raw ones do"
     return f"{format_percent(round(moved, 3))} of the published {what} lie elsewhere than the raw ones"
+
+
+def _table_finding(raw: FloatArray, published: FloatArray, what: str) -> str:
+    """Say what the numbers come to, beside what there was to count."""
+    if not raw.sum():
+        return f"There are no {what} to count here"
+    share = format_percent(round(float(published.sum() / raw.sum()), 3))
+    return f"The published numbers add up to {share} of the {what} that were counted"
 
 
 def _extent(counted: Counted | None, strokes: list[Any]) -> tuple[float, float, float, float]:
