@@ -87,6 +87,11 @@ class InputDraft:
                 f"{self.shown}: this is a published table of boxes, of which no method makes another publication; "
                 "wayveil verify, risk and utility take the whole published folder."
             )
+        if {"zone", "to_zone", "count"} <= names:
+            return (
+                f"{self.shown}: this is a published table of counts: a row is a number of people and nobody's visit, so "
+                "that no method makes another publication of it; wayveil verify takes the whole published folder."
+            )
         if {"traj_id", "seq", "road"} <= names:
             return (
                 f"{self.shown}: this is a table of routes on a road network, which inspect has no recipe for: wayveil "
