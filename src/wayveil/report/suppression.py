@@ -38,6 +38,8 @@ def suppress_small_counts(scores: Sequence[Score], before: Data, *, fewest: int 
     [(('market',), (5,))]
     """
     people = _people_by_name(before)
+    # One person may have many trips: a count shows at least `MIN_PEOPLE` people only if it is more than four of the
+    # busiest person could make.
     trips = int(np.unique(before.owner, return_counts=True)[1].max(initial=1))
     shown = []
     for score in scores:
@@ -67,6 +69,7 @@ def count_people_by_code(code: IntArray, owner: IntArray, size: int) -> IntArray
     """Return how many distinct people have each code below `size`; a code and an owner per row."""
     if len(code) == 0:
         return np.zeros(size, np.int64)
+    # Code and person as one number; each pair once, then counted by code.
     people, inverse = np.unique(owner, return_inverse=True)
     return np.bincount(distinct_values(code * len(people) + inverse) // len(people), minlength=size)
 

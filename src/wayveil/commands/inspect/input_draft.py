@@ -89,8 +89,8 @@ class InputDraft:
             )
         if {"zone", "to_zone", "count"} <= names:
             return (
-                f"{self.shown}: this is a published table of counts: a row is a number of people and nobody's visit, so "
-                "that no method makes another publication of it; wayveil verify takes the whole published folder."
+                f"{self.shown}: this is a published table of counts: a row is a number of people, nobody's visit, so "
+                "no method makes another publication of it; wayveil verify takes the whole published folder."
             )
         if {"traj_id", "seq", "road"} <= names:
             return (

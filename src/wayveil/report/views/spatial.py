@@ -35,6 +35,7 @@ def _roads(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Char
     code = {name: i for i, name in enumerate(network.roads)}
     translate = np.array([code.get(name, -1) for name in after.network.roads], np.int64)
     passed = translate[after.road]
+    # Raw numbers of few people are not shown; published ones are public already.
     people = count_people_by_code(before.road.astype(np.int64), before.row_owner(), n)
     shown = people >= MIN_PEOPLE
     raw = np.bincount(before.road, minlength=n)
@@ -63,6 +64,7 @@ def _places(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Cha
     raw = np.bincount(code, minlength=len(known))
     later = translate[later] if len(later) else later
     published = np.bincount(later, minlength=len(known))
+    # The largest on either side decides which places are shown.
     later_people = count_people_by_code(later, after.owner[later_trajectory], len(known))
     published[later_people < fewest] = 0
     weight = np.maximum(np.where(shown, raw, 0), published)
