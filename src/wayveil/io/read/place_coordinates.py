@@ -46,6 +46,7 @@ def first_positions(
     >>> first_positions(code, np.array([np.nan, 5.0, np.nan]), np.zeros(3), 2) is None
     True
     """
+    # The first row of each place, as np.unique gives it, in the order of the rows.
     known = np.flatnonzero((code >= 0) & np.isfinite(x) & np.isfinite(y))
     place, first = np.unique(code[known], return_index=True)
     if len(place) < n_places:
@@ -88,7 +89,7 @@ def list_positions(rows_of_places: pl.DataFrame) -> pl.DataFrame:
         location, x, y, known (whether both are numbers) and order (the place of the row in the whole table).
     """
     ordered = rows_of_places.sort("order")
-    found = ordered.filter("known").unique("location", keep="first", maintain_order=True).drop("known")
-    lost = ordered.join(found, on="location", how="anti").unique("location", keep="first", maintain_order=True)
+    located = ordered.filter("known").unique("location", keep="first", maintain_order=True).drop("known")
+    lost = ordered.join(located, on="location", how="anti").unique("location", keep="first", maintain_order=True)
     nowhere = lost.drop("known").with_columns(x=pl.lit(None, pl.Float64), y=pl.lit(None, pl.Float64))
-    return pl.concat([found, nowhere])
+    return pl.concat([located, nowhere])

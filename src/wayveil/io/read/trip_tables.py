@@ -75,6 +75,7 @@ def trips_of(table: Table, options: ReadOptions) -> Loaded:
     columns = choose_columns(trip_columns.table, options, "trips")
     rows = _read(table, trip_columns, columns, piece=options.piece)
     read = read_trajectories(rows, columns, options, drop_varying=False)
+    # A row is a trip, so an id that comes twice is one trip in two rows.
     if len(read.ids) < len(rows):
         raise table.wrong(
             f"{count(len(rows) - len(read.ids), 'row')} {was(len(rows) - len(read.ids))} not the first with its "
@@ -84,6 +85,7 @@ def trips_of(table: Table, options: ReadOptions) -> Loaded:
     text: dict[str, pl.Series] = {}
     times: dict[str, tuple[IntArray, BoolArray]] = {}
     formats: dict[str, TimeFormat] = {}
+    # An end needs both a place and a time; with one of them only it is left out, and counted.
     for place, t in _ENDS:
         text[place] = as_text(rows, columns.place[place])
         times[t], formats[t], more = _times(rows, columns.place[t])
@@ -102,6 +104,7 @@ def trips_of(table: Table, options: ReadOptions) -> Loaded:
     n_lost = int((~has_end["origin"] & ~has_end["destination"]).sum())
     if n_lost:
         notes.append(f"{count(n_lost, 'trip')} {was(n_lost)} left without any end.")
+    # Both columns share one list of names: the same place must be the same place at either end.
     code, places = by_name(pl.concat([text[place].set(pl.Series(~has_end[place]), None) for place, _ in _ENDS]))
     ends = TripEnds(
         places=places,
@@ -145,6 +148,8 @@ def place_positions(path: str | Path, options: ReadOptions) -> pl.DataFrame | No
                 "x": x,
                 "y": y,
                 "known": known,
+                # Beginnings have the smaller numbers: a place is where its first beginning is, and only otherwise where
+                # its first end is.
                 "order": end * (1 << 62) + numbers,  # all beginnings stand before all ends, as when read at once
             }
         )
@@ -161,7 +166,7 @@ def _read(table: Table, trip_columns: TripTable, columns: Columns, *, piece: boo
     rows = table.read([position for position in columns.positions if position < own])
     frame = rows.frame
     named = trip_columns.table
-    for number, place in enumerate(trip_columns.made):
+    for number, place in enumerate(trip_columns.place_columns):
         x, y = (as_text(rows, columns.place[f"{place}_{axis}"]) for axis in "xy")
         frame = frame.with_columns((x + " " + y).alias(str(own + number)))
     if columns.numbered:
@@ -207,7 +212,7 @@ def _positions(
     x, y = (
         np.concatenate([axis_numbers(rows, columns.place[f"{place}_{axis}"]) for place, _ in _ENDS]) for axis in "xy"
     )
-    found = first_positions(code, x, y, len(ends.places))
-    if found is None:
+    positions = first_positions(code, x, y, len(ends.places))
+    if positions is None:
         return None
-    return settle_frame(rows, options, rows.table.names[columns.place["origin_x"]], "trips", *found)
+    return settle_frame(rows, options, rows.table.names[columns.place["origin_x"]], "trips", *positions)

@@ -78,6 +78,7 @@ def visits_of(table: Table, options: ReadOptions) -> Loaded:
     x, y, frame = _positions(rows, columns, location, len(locations), options, notes) or (None, None, None)
     trajectory = read.trajectory
     t = read.t
+    # Sorted by trajectory and time, with the order of the file among equal times; nothing is moved if it is so already.
     order, unsorted = time_order(trajectory, t)
     if unsorted:
         notes.append(f"{count(unsorted, 'trajectory')} {was(unsorted)} not in time order and {was(unsorted)} sorted.")
@@ -85,6 +86,7 @@ def visits_of(table: Table, options: ReadOptions) -> Loaded:
         trajectory = trajectory[order]
         t = t[order]
         location = location[order]
+    # Two places at one time are a contradiction that somebody has to decide; exact repetitions are dropped.
     place = {"location": location}
     keep, more_notes = one_row_per_time(rows, trajectory, t, place, order, options.on_duplicate_time, "visit")
     notes.extend(more_notes)
@@ -146,8 +148,8 @@ def _positions(
     if not all(name in columns.place for name in LOCATION_COORDINATES) or not n_locations:
         return None
     x, y = _coordinates(rows, columns, options)
-    found = first_positions(location, x, y, n_locations)
-    if found is None:
+    positions = first_positions(location, x, y, n_locations)
+    if positions is None:
         if not options.piece:
             lost = n_locations - len(np.unique(location[np.isfinite(x) & np.isfinite(y)]))
             notes.append(
@@ -155,4 +157,4 @@ def _positions(
                 "are taken by their names alone; leave these rows out, or give a table of all places with --places."
             )
         return None
-    return settle_frame(rows, options, rows.table.names[columns.place["location_x"]], "locations", *found)
+    return settle_frame(rows, options, rows.table.names[columns.place["location_x"]], "locations", *positions)
