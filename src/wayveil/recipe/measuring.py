@@ -91,8 +91,9 @@ def _on_few(attack: Attack) -> Attack | None:
     """Return the attack on a few people who are drawn; None where it attacks everybody at once."""
     if not any(declared.name == "victims" for declared in parameters_of(type(attack))):
         return None
-    few: Any = attack
-    return replace(few, victims=min(few.victims, DRAWN))
+    usual: Any = attack
+    few: Attack = replace(usual, victims=min(usual.victims, DRAWN))
+    return few
 
 
 def _telling(recipe: Recipe, metrics: tuple[Metric, ...]) -> tuple[Metric, ...]:
