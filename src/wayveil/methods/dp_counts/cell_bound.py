@@ -53,6 +53,6 @@ def bound_cells(cells: CellTally, bound: int, rng: np.random.Generator) -> BoolA
     person = cells.pair_person[order]
     begins = np.flatnonzero(np.diff(person, prepend=-1))
     rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.append(begins, len(order))))
-    kept = np.zeros(len(order), np.bool_)
-    kept[order[rank < bound]] = True
-    return kept
+    is_counted = np.zeros(len(order), np.bool_)
+    is_counted[order[rank < bound]] = True
+    return is_counted

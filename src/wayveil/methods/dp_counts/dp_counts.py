@@ -21,16 +21,14 @@ from wayveil.model import (
     Method,
     MethodResult,
     NoisyQuery,
-    Routes,
     Sensitive,
-    Stops,
-    Trips,
     Visits,
     parameter,
 )
 from wayveil.model.claims.differential_privacy import epsilon_parameter
 from wayveil.model.claims.threshold import count_parameter, every_parameter, margins_parameter, tally_parameter
 from wayveil.model.data.count_tables import ALL, Events, list_events
+from wayveil.model.data.kinds import PLACE_KINDS
 from wayveil.model.data.ragged import BoolArray, IntArray
 
 __all__ = ["DpCounts"]
@@ -135,7 +133,7 @@ class DpCounts(Method):
     name: ClassVar[str] = "dp_counts"
     summary: ClassVar[str] = "tables of counts with noise: differential privacy for each person"
     accepts: ClassVar[type[Visits]] = Visits
-    accepts_also: ClassVar[tuple[type[Any], ...]] = (Trips, Routes, Stops)
+    accepts_also: ClassVar[tuple[type[Any], ...]] = tuple(kind for kind in PLACE_KINDS if kind is not Visits)
     publishes: ClassVar[type[CountTables]] = CountTables
     splits_trajectories: ClassVar[bool] = True
 
@@ -204,9 +202,11 @@ class DpCounts(Method):
         cells = tally_cells(events, count=self.count)
         spent_on_bound, bound = self._bound(cells)
         epsilon = left_of(self.epsilon, spent_on_bound)
-        kept = bound_cells(cells, bound, rng)
+        is_counted = bound_cells(cells, bound, rng)
         part = np.minimum(cells.pair_count, self.per_cell)
-        value = np.bincount(cells.pair_cell[kept], weights=part[kept], minlength=len(cells)).astype(np.int64)
+        value = np.bincount(cells.pair_cell[is_counted], weights=part[is_counted], minlength=len(cells)).astype(
+            np.int64
+        )
         engine.progress("draw noise")
         if keys is None:
             query, rows, published = self._selected(events, cells, value, bound, epsilon)
@@ -219,12 +219,12 @@ class DpCounts(Method):
             data=rows.table(data, timed=timed),
             claim=claim,
             source=np.full(1, -1),
-            counted=_counted_rows(data, events, cells, kept, published, tally=self.tally),
+            counted=_counted_rows(data, events, cells, is_counted, published, tally=self.tally),
             facts={
                 "cells that somebody is in": len(cells),
                 "cells counted per person, at most": bound,
                 "scale of the noise": round(query.scale, 3),
-                "contributions left out by the bound": int((~kept).sum()),
+                "contributions left out by the bound": int((~is_counted).sum()),
                 "events outside of public zones and times": int((~inside).sum()),
             },
         )
@@ -323,13 +323,13 @@ def _choose(events: Events, inside: BoolArray) -> Events:
 
 
 def _counted_rows(
-    data: Any, events: Events, cells: CellTally, kept: BoolArray, published: BoolArray, *, tally: str
+    data: Any, events: Events, cells: CellTally, is_counted: BoolArray, published: BoolArray, *, tally: str
 ) -> BoolArray:
     """Return which rows of the input are in a published number; known to the owner alone."""
     people, person = np.unique(events.person, return_inverse=True)
     pair = cells.pair_cell * max(1, len(people)) + cells.pair_person
     of_event = np.searchsorted(pair, cells.cell_of_event * max(1, len(people)) + person)
-    begins = events.row[kept[of_event] & published[cells.cell_of_event]]
+    begins = events.row[is_counted[of_event] & published[cells.cell_of_event]]
     counted = np.zeros(data.n_rows, np.bool_)
     counted[begins] = True
     if tally == "flows":

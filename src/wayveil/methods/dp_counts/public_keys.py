@@ -70,8 +70,8 @@ class PublicKeys:
         if self.flows:
             pair = pair * len(self.zones) + self.zone_of[to_zone]
         moment = (t - self.times[0]) // self.times[2] if self.times else np.zeros(len(zone), np.int64)
-        found: IntArray = moment * self._n_pairs + pair
-        return found
+        number: IntArray = moment * self._n_pairs + pair
+        return number
 
     def rows(self, numbers: IntArray) -> NoisyRows:
         """Return a row for every key."""
