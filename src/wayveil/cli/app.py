@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -85,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     as_json = "--json" in arguments
     try:
         with stopping_gently():
-            code = app(arguments, prog_name="wayveil", standalone_mode=False)
+            code = _root_command()(arguments, prog_name="wayveil", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except Stopped as stop:
         with suppress(OSError):  # the terminal may be gone
@@ -107,6 +108,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return fail(f"the system refused: {error.strerror or type(error).__name__}.", 2, as_json=as_json)
     except Exception as error:
         return fail(_unexpected(error), 2, as_json=as_json)
+
+
+@cache
+def _root_command() -> Any:
+    """Return the commands as they are called: built once, however often `main` is called."""
+    return typer.main.get_command(app)
 
 
 @app.callback()

@@ -20,7 +20,10 @@ def clean(text: object) -> str:
     >>> clean("a\\x00b\\u202ec\\nd")
     'a\ufffdb\ufffdc d'
     """
-    spaced = re.sub(r"[\t\n\r]+", " ", str(text))
+    written = str(text)
+    if written.isascii() and written.isprintable():  # nearly all texts; the rest is looked at sign by sign
+        return written
+    spaced = re.sub(r"[\t\n\r]+", " ", written)
     return "".join(
         "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in ("Cc", "Cs") or c in _TURNING else c for c in spaced
     )
