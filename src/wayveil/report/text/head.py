@@ -52,6 +52,7 @@ class Exposure:
     @property
     def sentence(self) -> str:
         """The exposure in words, without a full stop."""
+        # What the attacker then does, in words that fit "can".
         does = ABOUT[self.share.about][1] or "succeed"
         worst = "" if self.largest is None or self.largest.value is None else f", at worst {self.largest.text}"
         limit = threshold_text(self.limit, odds=self.share.about == "identity")
@@ -209,6 +210,7 @@ def exposures(
     """
     exposures_left: list[Exposure] = []
     for result in published:
+        # Each number that counts people above a limit is an exposure, if anybody is above it.
         for share in result.numbers.values():
             if share.statistic != "share above" or share.threshold is None or not share.value:
                 continue
@@ -280,11 +282,14 @@ def make_head(
         "not_stopped": tuple(not_stopped),
         "missing": tuple(missing),
     }
+    # Three states: refused, kept but with reasons, kept and low.  A reason is something the publisher should decide
+    # about, with what to try.
     if not holds:
         return Head(state="refused", **content)
     reasons: list[str] = []
     remedies: tuple[str, ...] = ()
     lost = None if loss is None else lost_share(loss)
+    # What is left comes first: a promise that is kept by publishing nothing is of no use.
     if remaining.below_half:
         took = ", ".join(f"{name} took {_percent(share)}" for name, share in remaining.list_reasons())
         reasons.append(f"only {_percent(remaining.shares[remaining.worst])} of the {remaining.worst} are left: {took}")
@@ -297,7 +302,7 @@ def make_head(
         others = len({one.attack for one in exposed} - {exposed[0].attack})
         more = f" ({others} other attack{'s' if others > 1 else ''} above the limit, too)" if others else ""
         reasons.append(exposed[0].sentence + more)
-        remedies += ("coarser times or places, or a larger k; who is not stopped stands in the report",)
+        remedies += ("coarser times or places, or a larger k; the report lists who is not stopped",)
     if missing:
         reasons.append(f"{len(missing)} attack{'s were' if len(missing) > 1 else ' was'} not run")
         remedies += ("wayveil measure, which runs the attacks and metrics that were left out",)
@@ -328,6 +333,7 @@ def _strongest(
                 adversary=result.adversary if exposed and result.name in promised else "",
             )
             share = 0.0 if above is None or above.value is None else float(above.value)
+            # With exposures the attack with most exposed people is the strongest; without, the largest mean.
             ranked.append(((share if exposed else 0.0, float(mean.value)), strongest))
     return max(ranked, key=lambda one: one[0])[1] if ranked else None
 
