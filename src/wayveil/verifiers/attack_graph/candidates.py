@@ -123,8 +123,10 @@ class Search:
         listed = _all_hits(spots, shapes, steps)
         if listed is None:
             # Candidates are then narrowed down from the spot that seems rarest; how rare, a grid tells.
-            starts = shape = np.zeros(0, np.int64)
-            which = example = np.arange(len(spots))
+            starts: IntArray = np.zeros(0, np.int64)
+            shape = starts
+            which: IntArray = np.arange(len(spots))
+            example = which
             weight = crowd_bounds(spots, shapes)
         else:
             starts, shape = listed
