@@ -154,7 +154,10 @@ class Search:
             order = np.argsort(time, kind="stable")
             place = np.empty(len(who), np.int64)
             place[order] = np.arange(len(who))
-            kind, first, many, bound = place[kind], first[order], many[order], bound[order]
+            kind = place[kind]
+            first = first[order]
+            many = many[order]
+            bound = bound[order]
         return cls(
             kind=kind,
             first=first,
