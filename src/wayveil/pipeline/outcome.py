@@ -21,7 +21,8 @@ class Outcome:
 
     `promise` is the claim in words, with the declaration of the publisher where each trajectory counts as a person.
     `max_risk` is the risk that the publisher accepts, and `use` what the data are for.  `missing_attacks` fit the data
-    but were not run, because less than everything was to be measured.
+    but were not run, because less than everything was to be measured.  `address` is where a copy of the public folder
+    is in object storage.
     """
 
     public: Path | None
@@ -39,6 +40,7 @@ class Outcome:
     max_risk: float | None = None
     use: Use | None = None
     missing_attacks: tuple[str, ...] = ()
+    address: str | None = None
 
     @property
     def head(self) -> Head:

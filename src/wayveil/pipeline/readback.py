@@ -62,7 +62,7 @@ def write_and_read_back(
     beside = folder / boxes_name(form, part)
     boxes = None if result.boxes is None else replace(result.boxes, attributes={})
     owner = data.owner if result.source is None else _owner_of_parts(data.owner, result.source)
-    with reporting_disk_errors(recipe.output.path):
+    with reporting_disk_errors(recipe.output.folder):
         order = write_published(result.data, path, key=key, beside=None if boxes is None else (boxes, beside))
         if result.data.shared == "taxonomy":
             write_taxonomy(result.data.shared_value(), path.with_name(taxonomy_name(form)))
