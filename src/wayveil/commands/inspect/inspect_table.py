@@ -42,10 +42,10 @@ def inspect_file(spec: InputSpec, *, values: bool = False) -> Inspection:
 def _inspect_here(spec: InputSpec, *, values: bool) -> Inspection:
     """Look at a file on this machine."""
     shown = name_input(spec.as_given.path)
-    said, notes = with_manifest(spec)
+    declared, notes = with_manifest(spec)
     with scratch_folder() as folder:
-        file = read_frame(said, place_input(said.path), shown, folder)
-        seen = _inspect(file, said, shown, values=values, notes=notes)
+        file = read_frame(declared, place_input(declared.path), shown, folder)
+        seen = _inspect(file, declared, shown, values=values, notes=notes)
     copies = zip(spec.files, spec.as_given.files, strict=True)
     return replace(seen, addresses={str(copy): path_text(given) for copy, given in copies if copy != given})
 
@@ -58,7 +58,7 @@ def inspect_frame(frame: pl.DataFrame, *, values: bool = False, **options: Any) 
 
 def _inspect(file: FileFrame, spec: InputSpec, shown: str, *, values: bool, notes: tuple[str, ...] = ()) -> Inspection:
     frame = file.frame
-    profile = profile_table(frame, geometry=file.geometry, said=_named_columns(spec, frame.columns))
+    profile = profile_table(frame, geometry=file.geometry, named=_named_columns(spec, frame.columns))
     draft = InputDraft(profile, spec, file, shown, notes)
     content: Mapping[str, Any] | None = None
     candidates: tuple[Candidate, ...] = ()
