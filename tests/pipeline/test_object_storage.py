@@ -360,7 +360,7 @@ def test_no_address_no_library() -> None:
 def test_a_run_in_blocks_goes_on_with_an_input_from_a_bucket(storage: Any, tmp_path: Path) -> None:
     """The key of a run does not depend on where the copy of its input was."""
     from wayveil.pipeline.blocks.resume import key_run
-    from wayveil.pipeline.fetched_files import fetched_recipe
+    from wayveil.pipeline.folder.fetched_files import fetched_recipe
     from wayveil.recipe.recipe import make_recipe
 
     recipe = make_recipe(

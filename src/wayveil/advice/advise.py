@@ -14,7 +14,7 @@ from wayveil.advice.settings import list_settings
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, UsageError, check_fraction
 from wayveil.model import Data, Engine
-from wayveil.pipeline.fetched_files import fetched_recipe
+from wayveil.pipeline.folder.fetched_files import fetched_recipe
 from wayveil.pipeline.input import load
 from wayveil.recipe.catalog import plain_parameters
 from wayveil.recipe.defaults import columns_of

@@ -321,7 +321,7 @@ def reads_table(function: Callable[..., None], help: str = "", *, fetches: bool 
         spec = _input_spec(given.pop("table"), {name: given.pop(name) for name in _INPUT})
         if not fetches:
             return function(spec=spec, **given)
-        from wayveil.pipeline.fetched_files import fetched_input
+        from wayveil.pipeline.folder.fetched_files import fetched_input
 
         with fetched_input(spec) as copied:
             function(spec=copied, **given)

@@ -148,7 +148,7 @@ def publish_recipe(
 ) -> None:
     """Publish what a recipe says, and show what came of it, also where the promise was not kept."""
     from wayveil.pipeline.blocks import memory
-    from wayveil.pipeline.fetched_files import fetched_recipe
+    from wayveil.pipeline.folder.fetched_files import fetched_recipe
     from wayveil.pipeline.folder.secret import Secret
     from wayveil.pipeline.publish import NotPublished, publish
     from wayveil.recipe.catalog import make_engine

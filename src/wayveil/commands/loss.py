@@ -10,7 +10,7 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, UsageError
 from wayveil.model import Data, Engine, Method, Metric, Score
 from wayveil.pipeline.evaluate import measure
-from wayveil.pipeline.fetched_files import fetched_folder, fetched_input
+from wayveil.pipeline.folder.fetched_files import fetched_folder, fetched_input
 from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.folder.staging import MANIFEST
 from wayveil.pipeline.input import prepare, read_any

@@ -9,7 +9,7 @@ import polars as pl
 
 from wayveil.commands.table_files import check_file, write_beside, write_data, write_file
 from wayveil.errors import InputError, UsageError
-from wayveil.pipeline.fetched_files import fetched_input
+from wayveil.pipeline.folder.fetched_files import fetched_input
 from wayveil.pipeline.input import Prepared, load, prepare
 from wayveil.recipe.recipe import InputSpec
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from wayveil.model import Data
-from wayveil.pipeline.fetched_files import fetched_input
+from wayveil.pipeline.folder.fetched_files import fetched_input
 from wayveil.pipeline.input import read_any
 from wayveil.recipe.recipe import make_input
 

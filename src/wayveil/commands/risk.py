@@ -21,7 +21,7 @@ from wayveil.pipeline.blocks.block_source import Blocks, fits_at_once, hold_at_o
 from wayveil.pipeline.blocks.combine import left_out_note
 from wayveil.pipeline.blocks.input_pieces import InputPlan, check_kind, read_pieces
 from wayveil.pipeline.evaluate import run_attacks
-from wayveil.pipeline.fetched_files import fetched_input
+from wayveil.pipeline.folder.fetched_files import fetched_input
 from wayveil.pipeline.input import check_sensitive, check_values, prepare, read_any
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import fits, is_ready

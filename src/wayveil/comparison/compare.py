@@ -28,7 +28,7 @@ from wayveil.comparison.frontier import advice, choose, dominated
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, UsageError, check_fraction
 from wayveil.model import Data, Engine, Progress
-from wayveil.pipeline.fetched_files import fetched_input
+from wayveil.pipeline.folder.fetched_files import fetched_input
 from wayveil.pipeline.folder.manifest import versions
 from wayveil.pipeline.folder.staging import open_workspace, reporting_disk_errors
 from wayveil.pipeline.input import load, prepare

@@ -40,8 +40,8 @@ from wayveil.pipeline.blocks.store import Disk
 from wayveil.pipeline.blocks.task_files import reporting_full_disks
 from wayveil.pipeline.compile import compile_kernels
 from wayveil.pipeline.evaluate import measure
-from wayveil.pipeline.fetched_files import fetched_recipe
 from wayveil.pipeline.folder.bucket_copy import BucketCopy
+from wayveil.pipeline.folder.fetched_files import fetched_recipe
 from wayveil.pipeline.folder.manifest import boxes_name, published_name
 from wayveil.pipeline.folder.outlines import write_zone_outlines
 from wayveil.pipeline.folder.secret import Secret

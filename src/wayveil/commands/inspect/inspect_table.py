@@ -19,7 +19,7 @@ from wayveil.engines import scratch_folder
 from wayveil.errors import InputError
 from wayveil.io.intake.profile import profile_table
 from wayveil.io.storage.addresses import path_text
-from wayveil.pipeline.fetched_files import fetched_input
+from wayveil.pipeline.folder.fetched_files import fetched_input
 from wayveil.pipeline.folder.published_input import with_manifest
 from wayveil.pipeline.plain_input import name_input, place_input
 from wayveil.recipe.recipe import InputSpec, make_input

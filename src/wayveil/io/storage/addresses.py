@@ -34,14 +34,14 @@ def address_of(path: str | Path) -> str | None:
     >>> address_of("s3://bucket/cards.csv"), address_of(Path("s3://bucket/cards.csv")), address_of("cards.csv")
     ('s3://bucket/cards.csv', 's3://bucket/cards.csv', None)
     """
-    found = _ADDRESS.fullmatch(str(path))
-    if found is None or found[1].lower() == "file" or "\0" in found[2] or os.path.lexists(path):
+    match = _ADDRESS.fullmatch(str(path))
+    if match is None or match[1].lower() == "file" or "\0" in match[2] or os.path.lexists(path):
         return None
-    scheme = found[1].lower()
+    scheme = match[1].lower()
     if scheme not in SCHEMES:
         raise UsageError(f"Files at {scheme}:// are not read or written; known: {_FORMS}.")
-    bucket, _, name = found[2].partition("/")
-    if "@" in bucket or ":" in bucket or "?" in found[2]:
+    bucket, _, name = match[2].partition("/")
+    if "@" in bucket or ":" in bucket or "?" in match[2]:
         raise UsageError(
             f"An address at {scheme}:// must hold no user, key or token; give these as the tools of the storage take "
             "them, in the environment or in their own files."
@@ -66,8 +66,8 @@ def local_path(path: str | Path) -> Path:
     >>> str(local_path("file:///data/my%20cards.csv")), str(local_path("cards.csv"))
     ('/data/my cards.csv', 'cards.csv')
     """
-    found = _ADDRESS.fullmatch(str(path))
-    if found is None or found[1].lower() != "file" or "\0" in found[2] or os.path.lexists(path):
+    match = _ADDRESS.fullmatch(str(path))
+    if match is None or match[1].lower() != "file" or "\0" in match[2] or os.path.lexists(path):
         return Path(path)
     text = str(path)[len("file:") :]
     # Two slashes are followed by a host, which can only be this one; a Path has kept but one.

@@ -81,14 +81,14 @@ class Bucket:
         """Return the names of all objects below the address, relative to it; [""] where it is an object itself."""
         with self._reporting():
             if any(sign in self._path for sign in _WILD):
-                found = self._files.glob(self._path)
+                paths = self._files.glob(self._path)
                 base = _folder_of(self._path)
             elif self._files.isfile(self._path):
                 return [""]
             else:
-                found = self._files.find(self._path)
+                paths = self._files.find(self._path)
                 base = self._path
-            names = [name[len(base) + 1 :] for name in found if not name.endswith("/")]
+            names = [name[len(base) + 1 :] for name in paths if not name.endswith("/")]
         return sorted(name for name in names if name)
 
     def check_there(self) -> None:

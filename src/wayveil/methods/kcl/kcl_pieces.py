@@ -129,8 +129,8 @@ def _as_numbers(solver: KclSolver, store: BlockStore, numbered: tuple[int, str])
         n_items=table.height,
         n_values=n_values,
     )
-    kept = store.save(block, f"numbered/{number}")
-    return NumberedPiece(name=kept, visits=len(block.item), trajectories=len(block.owner))
+    name_in_store = store.save(block, f"numbered/{number}")
+    return NumberedPiece(name=name_in_store, visits=len(block.item), trajectories=len(block.owner))
 
 
 def _decide(
@@ -150,17 +150,17 @@ def _decide(
     # Three ways, by what the choice looks at. Restoring looks at the records of everybody: where they are many they are
     # held in few bytes, and given back from nothing. Or only people with a violating sequence travel, and of the others
     # one number per item is enough: how many records have it.
-    kept: Iterable[tuple[IntArray | None, BoolArray]]
+    staying: Iterable[tuple[IntArray | None, BoolArray]]
     if solver.builds_up(sum(piece.visits for piece in pieces)) and solver.params.preserve == "instances":
         instance = solver.instance_of(join_records(store, pieces), None, people=blocks.people, only_shared=True)
         choice = solver.choose(instance, partial(_count_all, counting, names, engine, listed=False), here)
-        kept = ((None, stays) for stays in split_by_piece(store, pieces, choice.keep))
+        staying = ((None, stays) for stays in split_by_piece(store, pieces, choice.keep))
     elif solver.needs_everybody(blocks.trajectories, blocks.people):
         seen = [_Shipped(numbered=store.load(name)) for name in names]
         instance = solver.instance(_joined(seen), people=blocks.people)
         listed = not solver.builds_up(instance.n_visits)
         choice = solver.choose(instance, partial(_count_all, counting, names, engine, listed=listed), here)
-        kept = _in_order_sent(seen, choice.keep)
+        staying = _in_order_sent(seen, choice.keep)
     else:
         engine.progress("finding violating sequences")
         threats = save_threats(counting, count_sequences(counting, names, engine, listed=True))
@@ -168,10 +168,10 @@ def _decide(
         elsewhere = np.sum([one.elsewhere for one in seen if one.elsewhere is not None], axis=0)
         instance = solver.instance(_joined(seen), people=blocks.people, elsewhere=elsewhere)
         choice = solver.choose(instance, partial(_found, store, threats, seen), here)
-        kept = _in_order_sent(seen, choice.keep)
+        staying = _in_order_sent(seen, choice.keep)
     plan_names = [
         store.save(_Kept(who=who, bits=np.packbits(stays), gone=choice.gone), f"kept/{i}")
-        for i, (who, stays) in enumerate(kept)
+        for i, (who, stays) in enumerate(staying)
     ]
     # What never was in the instance: visits to doublets that fewer than k people have.
     rare = blocks.rows - instance.n_visits - int(instance.elsewhere.sum())

@@ -24,13 +24,13 @@ from wayveil.model.data.ragged import IntArray
 from wayveil.model.normal import similar_key
 from wayveil.model.numbers import Number
 from wayveil.pipeline.blocks.store import Disk, Memory
-from wayveil.pipeline.fetched_files import fetched_folder
 from wayveil.pipeline.folder.definition_check import (
     Answer,
     SecondOpinion,
     judge_files_by_definition,
     judge_truth_by_definition,
 )
+from wayveil.pipeline.folder.fetched_files import fetched_folder
 from wayveil.pipeline.folder.manifest import (
     Manifest,
     expected_columns,
