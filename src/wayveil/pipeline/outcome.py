@@ -9,6 +9,7 @@ from pathlib import Path
 from wayveil.errors import VerdictFailed
 from wayveil.model import AttackResult, Score, Verdict
 from wayveil.pipeline.remaining import Remaining
+from wayveil.recipe.measuring import DRAWN
 from wayveil.recipe.purpose import Use
 from wayveil.report.text.head import Head, make_head
 
@@ -21,8 +22,8 @@ class Outcome:
 
     `promise` is the claim in words, with the declaration of the publisher where each trajectory counts as a person.
     `max_risk` is the risk that the publisher accepts, and `use` what the data are for.  `missing_attacks` fit the data
-    but were not run, because less than everything was to be measured.  `address` is where a copy of the public folder
-    is in object storage.
+    but were not run, because less than everything was to be measured; `sampled_attacks` were played on a few people.
+    `address` is where a copy of the public folder is in object storage.
     """
 
     public: Path | None
@@ -40,6 +41,7 @@ class Outcome:
     max_risk: float | None = None
     use: Use | None = None
     missing_attacks: tuple[str, ...] = ()
+    sampled_attacks: tuple[str, ...] = ()
     address: str | None = None
 
     @property
@@ -54,6 +56,7 @@ class Outcome:
             limit=self.max_risk,
             use=self.use,
             missing=self.missing_attacks,
+            drawn=DRAWN if self.sampled_attacks else 0,
             counted="people" if self.verdict.counted == "owners" else "trajectories",
             not_stopped=self.verdict.claim.not_covered,
             promised={protection.attack for protection in self.verdict.claim.protects},
