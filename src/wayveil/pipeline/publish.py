@@ -117,7 +117,7 @@ def publish(
     if copy is not None:
         copy.check()
     with fetched_recipe(recipe) as fetched:
-        outcome = _publish_here(fetched, engine, source, secret, resume)
+        outcome = _publish_here(fetched, engine, source, secret, resume, yardstick)
     if copy is None or outcome.public is None:
         return outcome
     engine.progress("copying to object storage")
@@ -125,7 +125,12 @@ def publish(
 
 
 def _publish_here(
-    recipe: Recipe, engine: Engine, source: Prepared | None, secret: Secret | None, resume: bool
+    recipe: Recipe,
+    engine: Engine,
+    source: Prepared | None,
+    secret: Secret | None,
+    resume: bool,
+    yardstick: Yardstick | None,
 ) -> Outcome:
     """Publish to a folder on this machine what lies on this machine."""
     clock = Clock(engine=engine)
