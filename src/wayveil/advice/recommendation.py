@@ -186,7 +186,8 @@ def _why(usable: Sequence[Trial], chosen: int, limit: float, resolution: Resolut
     elif trial.exposed == ():
         least = "the least" if trial.rank == min(one.rank for one in low) else "one"
         first += f", {least} of {len(low)} settings" if len(low) > 1 else ": it is the only setting"
-        first += " in which no attack finds anybody with more than its limit"
+        first += " that keep" + ("" if len(low) > 1 else "s") + " as much of rows and promise"
+        first += ", and in which no attack finds anybody with more than its limit"
     elif len(within) > 1:
         first += f", the least of {len(within)} settings that keep as much of the promise and stay below the risk limit"
     else:

@@ -52,9 +52,10 @@ from wayveil.errors import UsageError
 __all__ = ["build_generate", "build_prepare", "build_publish", "build_risk", "publish_recipe"]
 
 
-def build_publish() -> Any:
+def build_publish(first: str | None) -> Any:
     """Return the group of methods, each with its own parameters as options."""
-    return _group("method", _publisher, "Publish a data set with a method; nothing is published unless it is verified.")
+    help = "Publish a data set with a method; nothing is published unless it is verified."
+    return _group("method", _publisher, help, first)
 
 
 def _publisher(method: str) -> Any:
@@ -188,7 +189,7 @@ def publish_recipe(
     emit(show.outcome_json(outcome), show.outcome_lines(outcome, verbose=verbose), as_json=as_json)
 
 
-def build_risk() -> Any:
+def build_risk(first: str | None) -> Any:
     """Return the command with the parameters of all attacks as options."""
     from wayveil.recipe import catalog
 
@@ -256,9 +257,9 @@ def _risk(
     emit(content, show.risk_lines(results), as_json=as_json)
 
 
-def build_generate() -> Any:
+def build_generate(first: str | None) -> Any:
     """Return the group of workloads, each with its own parameters as options."""
-    return _group("workload", _generator, "Write synthetic data; the same seed gives the same file.")
+    return _group("workload", _generator, "Write synthetic data; the same seed gives the same file.", first)
 
 
 def _generator(workload: str) -> Any:
@@ -275,9 +276,9 @@ def _generator(workload: str) -> Any:
     return generate
 
 
-def build_prepare() -> Any:
+def build_prepare(first: str | None) -> Any:
     """Return the group of preparation steps, each with its own parameters as options."""
-    return _group("step", _preparer, "Run one preparation step on its own.")
+    return _group("step", _preparer, "Run one preparation step on its own.", first)
 
 
 def _preparer(step: str) -> Any:
@@ -302,14 +303,21 @@ def _preparer(step: str) -> Any:
     return reads_table(prepare)
 
 
-def _group(family: Any, make: Callable[[str], Any], help: str) -> Any:
-    """Return a group with a command for each of a family: what `make` returns for its name, with its parameters."""
+def _group(family: Any, make: Callable[[str], Any], help: str, first: str | None) -> Any:
+    """Return a group with a command for each of a family: what `make` returns for its name, with its parameters.
+
+    Where the first word names one of them, the others are not built: a dozen commands cost more than a small run.
+    """
     from wayveil.recipe import catalog
 
+    entries = catalog.entries(family)
+    wanted = "" if first is None else first.replace("-", "_")
+    if wanted in entries:
+        entries = {wanted: entries[wanted]}
     return group_of(
         (
             (name, f"{cls.summary}.", with_options(make(name), catalog.parameters(family, name)))  # type: ignore[attr-defined]
-            for name, cls in catalog.entries(family).items()
+            for name, cls in entries.items()
         ),
         help,
     )

@@ -106,6 +106,7 @@ def risk_headline(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     ]
     if not candidates:
         return {"risk": None, "loss": None}
+    # The highest; of equals the attack that is listed first.
     value, position, number = max(candidates, key=lambda item: (item[0], -item[1]))
     name = results[position]["name"]
     risk = {"name": name, "number": number, "label": _RISK_WORDS[number], "raw": value, "published": None}
@@ -126,6 +127,7 @@ def compare_finished(runs: Sequence[Finished]) -> dict[str, Any]:
         raise UsageError(_EARLIER)
     taken = [first]
     refused = [{"id": run.id, "why": _EARLIER} for run in runs if not run.scores.get("compared_by")]
+    # Runs are taken in their order; one that does not fit those before is left out, and the reason is told.
     for run in others:
         why = _misfit(run, taken)
         if why:
@@ -155,6 +157,7 @@ def compare_finished(runs: Sequence[Finished]) -> dict[str, Any]:
 
 def _limit(recipes: Sequence[Recipe]) -> float | None:
     """Return the accepted risk that all runs were made with; None where they differ, or nobody said one."""
+    # One line is drawn for all, so it must be the limit of all.
     limits = {recipe.max_risk for recipe in recipes}
     only = next(iter(limits))
     return None if len(limits) > 1 or only is None else float(only)
@@ -173,6 +176,7 @@ def _misfit(run: Finished, taken: Sequence[Finished]) -> str:
     """Return why a run cannot be compared with others, or nothing."""
     if run.source != taken[0].source:
         return "It reads another file, or reads it in another way."
+    # Loss is measured from the prepared data on, so runs must begin with the same.
     if run.recipe.prepare != taken[0].recipe.prepare:
         return "It prepares the data in another way, so its loss is measured against another original."
     measures = _measures([*(other.recipe for other in taken), run.recipe])
