@@ -311,9 +311,9 @@ def _group(family: Any, make: Callable[[str], Any], help: str, first: str | None
     from wayveil.recipe import catalog
 
     entries = catalog.entries(family)
-    wanted = "" if first is None else first.replace("-", "_")
-    if wanted in entries:
-        entries = {wanted: entries[wanted]}
+    named_entry = "" if first is None else first.replace("-", "_")
+    if named_entry in entries:
+        entries = {named_entry: entries[named_entry]}
     return group_of(
         (
             (name, f"{cls.summary}.", with_options(make(name), catalog.parameters(family, name)))  # type: ignore[attr-defined]
