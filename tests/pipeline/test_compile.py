@@ -149,7 +149,7 @@ def test_the_child_is_waited_for_where_a_job_here_fails(
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_every_method_can_be_rehearsed(name: str, monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     cls: Any = METHODS[name]
-    moderate = {"int": 3, "fraction": "0.5", "number": 100, "duration": "10", "groups": {"A": ["a"]}, "sensitive": {}}
+    moderate = {"int": 3, "fraction": "0.5", "number": 50, "duration": "10", "groups": {"A": ["a"]}, "sensitive": {}}
     method = cls(**{p.name: moderate[p.kind] for p in parameters_of(cls) if p.required})
     ended: list[str] = []
     real = cls.run
