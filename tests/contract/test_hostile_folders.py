@@ -119,6 +119,14 @@ def many_hidden_cells() -> Any:
     return table, {"name": "counts", "k": 2, "margins": "yes"}
 
 
+def many_pinned_cells() -> Any:
+    """One hidden cell in each zone, which its total tells: each needs linear programs of its own."""
+    n = 5_000
+    zones: list[Any] = [(f"z{i:04d}", "", None, 50) for i in range(n)]
+    table = CountTables.from_rows([("", "", None, 50 * n), ("", "", 1, 50 * n), *zones])
+    return table, {"name": "counts", "k": 3, "margins": "yes"}
+
+
 CASES: dict[str, tuple[Callable[[], Any], bool]] = {
     "KCL, long sequences": (long_sequences, True),
     "KCL, one long trip": (one_long_trip, True),
@@ -137,6 +145,7 @@ CASES: dict[str, tuple[Callable[[], Any], bool]] = {
     "KAnonymity, boxes apart": (boxes_apart, False),
     "AttackGraph, boxes apart": (declared_boxes, False),
     "Threshold, many hidden cells": (many_hidden_cells, True),
+    "Threshold, many cells that are told": (many_pinned_cells, True),
 }
 
 

@@ -351,6 +351,7 @@ def test_large_numbers_are_told_in_short():
     assert not verdict.holds
     assert verdict.measured["max_inference"] == pytest.approx(1.0)
     assert verdict.measured["max_inference_exact"].startswith("about 1 (a fraction of some ")
+    assert "with a chance of 100 %, more than p = 1/2" in verdict.reason
     assert len(verdict.reason) < 300
 
 
