@@ -259,7 +259,8 @@ SOURCES = re.compile(r"```|`wayveil |recipes/|benchmarks/|research/|\b(?:19|20)\
 EXPLAINED = {
     "everybody.md: continuity", "positions.md: Numbers that these attacks share",
     "visits.md: Numbers that these attacks share", "visits.md: known_visits", "data.md: Points and coordinates",
-    "limits.md: Groups reveal things, too", "promises.md: How people are counted", "report.md: Words", "risk.md: The numbers",
+    "limits.md: Groups reveal things, too", "promises.md: How people are counted", "report.md: Words",
+    "risk.md: The numbers",
     "kcl.md: Parameters", "counts.md: count_error", "patterns.md: clustering_agreement",
     "trips.md: Origin-destination flows", "trips.md: Lengths and durations", "advise.md: How loss is measured",
     "conclusions.md: Sentences you should not write",

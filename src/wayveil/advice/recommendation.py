@@ -19,6 +19,8 @@ __all__ = ["OUTDATED", "Advice", "make_advice"]
 
 _COSTLY = 0.5
 """A loss above which a publication tells little of what it is for."""
+_CHEAPER = 0.6
+"""A loss so many times that of what is taken is worth a word, at whatever risk."""
 _WORTH = 0.1
 """How much more may be lost, even above that, so that no attack finds anybody with more than its limit."""
 OUTDATED = ("Resolution:", "The method ", "Tried before", "Little is left")
@@ -75,6 +77,7 @@ class Advice:
         if taken is None:
             raise InputError(self.reason)
         recipe = taken.setting.apply(self.recipe)
+        # What `inspect` said of steps and method is no longer true of what `advise` chose.
         guesses_left = [guess for guess in self.recipe.input.guesses if not guess.startswith(OUTDATED)]
         guesses = (*guesses_left, f"Chosen by advise: {self.reason}")
         return recipe.model_copy(update={"input": recipe.input.model_copy(update={"guesses": guesses})})
@@ -106,9 +109,11 @@ class Advice:
 
 def make_advice(recipe: Recipe, trials: Sequence[Trial], *, limit: float, given: bool, **facts: Any) -> Advice:
     """Choose a setting; `limit` is the risk that is accepted, and `given` whether somebody asked for it."""
+    # Trials that left nothing have no loss, and come after all others.
     usable = sorted((trial for trial in trials if trial.loss is not None), key=lambda trial: trial.rank)
     ordered = (*usable, *(trial for trial in trials if trial.loss is None))
     spots = [Candidate(number=n, name="", risk=_risk(trial), loss=trial.cost) for n, trial in enumerate(usable)]
+    # Of the usable ones only; their numbers are those of `ordered`, which begins with them.
     frontier = frozenset(range(len(usable))) - dominated(spots)
     chosen = _choose(usable, limit, given=given)
     if chosen is None:
@@ -121,6 +126,7 @@ def make_advice(recipe: Recipe, trials: Sequence[Trial], *, limit: float, given:
 
 
 def _risk(trial: Trial) -> float:
+    # Where no attack asks who people are, nothing is known against a setting: the loss alone decides.
     return 0.0 if trial.risk is None else trial.risk.mean
 
 
@@ -133,14 +139,18 @@ def _choose(usable: Sequence[Trial], limit: float, *, given: bool) -> int | None
     Where nobody gave a limit and nothing stays within the usual one, it is the setting of the least risk.
     """
     enough = [number for number, trial in enumerate(usable) if trial.kept >= ENOUGH]
+    # Shares are floats: what equals the limit but for its last digits is within it.
     within = [number for number in enough if _risk(usable[number]) <= limit + ROUNDING]
     if within:
+        # First what falls short of least; `within` is sorted by loss, so the first of equals loses least.
         least = min(_shortfalls(usable[number]) for number in within)
         equals = [number for number in within if _shortfalls(usable[number]) == least]
         worth = [number for number in equals if _is_worth(usable[number], usable[equals[0]])]
         low = [number for number in worth if usable[number].low]
         safe = [number for number in worth if usable[number].exposed == ()]
+        # In this order: a run would call it low; no attack exceeds its limit; the least loss.
         return (low or safe or equals)[0]
+    # Whoever gave a limit is not offered something above it.
     if given or not enough:
         return None
     return min(enough, key=lambda number: (*_shortfalls(usable[number]), _risk(usable[number]), number))
@@ -152,21 +162,20 @@ def _is_worth(trial: Trial, best: Trial) -> bool:
         return True
     assert trial.loss is not None
     assert best.loss is not None
+    # Every use is compared by itself: a mean would hide that one of them is gone.
     lost = ((trial.loss.parts[use] or 0.0, best.loss.parts[use] or 0.0) for use in trial.loss.uses)
     return all(mine <= other + _WORTH for mine, other in lost)
 
 
 def _shortfalls(trial: Trial) -> tuple[bool, bool]:
+    # Rows weigh more than the promise: `False` sorts before `True`, the first entry first.
     return trial.rows_kept < ENOUGH, bool(trial.setting.weaker)
 
 
 def _why(usable: Sequence[Trial], chosen: int, limit: float, resolution: Resolution) -> str:
     """Return two sentences: what is kept and lost beside which others, and what the worst attacker learns."""
     trial = usable[chosen]
-    rows = next((what for what in trial.shares if what not in ("trips", "people")), "rows")
-    share = f"{_percent(trial.kept)} of the trips"
-    share += f" ({_percent(trial.rows_kept)} of the {rows})" if trial.rows_kept < trial.kept - 0.005 else ""
-    first = f"{trial.setting.words} keeps {share} and loses {_parts(trial)} at {resolution}, from the file on"
+    first = f"{trial.setting.words} keeps {_shares(trial)} and loses {_parts(trial)} at {resolution}, from the file on"
     equals = [one for one in usable if one.kept >= ENOUGH and _shortfalls(one) == _shortfalls(trial)]
     within = [one for one in equals if _risk(one) <= limit + ROUNDING]
     low = [one for one in within if one.exposed == ()]
@@ -181,7 +190,32 @@ def _why(usable: Sequence[Trial], chosen: int, limit: float, resolution: Resolut
     else:
         first += ": no other setting keeps as much of the promise and stays below the risk limit"
     mind = f"; mind that {trial.setting.weaker}" if trial.setting.weaker else ""
-    return f"{first}. {_attacker(trial)}{mind}{_why_not_low(trial, low)}{_price_of_limit(usable, trial)}."
+    others = f"{_why_not_low(trial, low)}{_more_rows(usable, trial)}{_price_of_limit(usable, trial)}"
+    return f"{first}. {_attacker(trial)}{mind}{others}."
+
+
+def _shares(trial: Trial) -> str:
+    """Return what is left of trips and rows; "half" is never said of one of them where it is not true of both."""
+    trips = f"{_percent(trial.kept)} of the trips"
+    rows = f"{_percent(trial.rows_kept)} of the {_row_word(trial)}"
+    if trial.rows_kept < ENOUGH <= trial.kept:
+        return f"{trips}, but less than half of the {_row_word(trial)} ({_percent(trial.rows_kept)}),"
+    return f"{trips} ({rows})" if trial.rows_kept < trial.kept - 0.005 else trips
+
+
+def _row_word(trial: Trial) -> str:
+    return next((what for what in trial.shares if what not in ("trips", "people")), "rows")
+
+
+def _more_rows(usable: Sequence[Trial], trial: Trial) -> str:
+    """Say at which risk a setting keeps half of the rows as well, where the one that is taken does not."""
+    if trial.rows_kept >= ENOUGH:
+        return ""
+    fuller = [one for one in usable if one.kept >= ENOUGH and one.rows_kept >= ENOUGH]
+    if not fuller:
+        return f"; no setting that was tried keeps half of both trips and {_row_word(trial)}"
+    safest = min(fuller, key=lambda one: (bool(one.setting.weaker), _risk(one)))
+    return f"; {safest.setting.words} keeps {_shares(safest)}, at a risk of {_percent(_risk(safest))}"
 
 
 def _why_not_low(trial: Trial, low: Sequence[Trial]) -> str:
@@ -198,9 +232,11 @@ def _why_not_low(trial: Trial, low: Sequence[Trial]) -> str:
 
 def _price_of_limit(usable: Sequence[Trial], trial: Trial) -> str:
     """Say what a looser limit would leave, where this one costs most of the use."""
+    # Above the limit, but with half of the trips and the whole promise.
     others = [one for one in usable if one.kept >= ENOUGH and not one.setting.weaker and _risk(one) > _risk(trial)]
     best = min(others, key=lambda one: one.cost, default=trial)
-    if trial.cost <= _COSTLY or best.cost > trial.cost / 2:
+    # It is told only where the loss is large, and another limit would lower it by much.
+    if trial.cost <= _COSTLY or best.cost > trial.cost * _CHEAPER:
         return ""
     return (
         f"; the limit costs most of the use: {best.setting.words} loses {_percent(best.cost)}, at a risk of "
@@ -250,5 +286,6 @@ def _parts(trial: Trial) -> str:
 def _percent(share: float) -> str:
     """Return a share in percent that never rounds something to nothing, or a loss away."""
     if share in (0.0, 1.0):
+        # Shares strictly between are never shown as 0 % or 100 %.
         return f"{share:.0%}".replace("%", " %")
     return f"{min(max(share * 100, 0.1), 99.9):.1f} %" if share < 0.1 or share > 0.99 else f"{share * 100:.0f} %"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -39,7 +38,7 @@ from wayveil.cli.options import (
 from wayveil.cli.registry_commands import build_generate, build_prepare, build_publish, build_risk, publish_recipe
 from wayveil.cli.signals import Stopped, stopping_gently
 from wayveil.cli.terminal import emit, fail, harmless, progress_bar
-from wayveil.errors import WayveilError
+from wayveil.errors import WayveilError, describe_bug
 
 __all__ = ["app", "main"]
 
@@ -83,6 +82,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in arguments
+    # Every way in which a command can end, from what is planned to what should never happen; each becomes one sentence
+    # and an exit code, and none a traceback.
     try:
         with stopping_gently():
             code = app(arguments, prog_name="wayveil", standalone_mode=False)
@@ -106,7 +107,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         return fail(f"the system refused: {error.strerror or type(error).__name__}.", 2, as_json=as_json)
     except Exception as error:
-        return fail(_unexpected(error), 2, as_json=as_json)
+        bug = describe_bug(error)
+        return fail(f"{bug[:1].lower()}{bug[1:]}", 2, as_json=as_json)
 
 
 @app.callback()
@@ -170,6 +172,7 @@ def run(
     from wayveil.recipe.recipe import load_recipe
 
     loaded = load_recipe(recipe)
+    # What is said on the command line wins over the recipe; everything else stays as the recipe has it.
     changes: dict[str, Any] = {"overwrite": True} if overwrite else {}
     changes |= {} if sign_key is None else {"sign_key": sign_key}
     if changes:
@@ -265,6 +268,7 @@ def compare(
     with progress_bar() as progress:
         comparison = run_compare(recipe, out=out, max_risk=read_limit(max_risk), engine=make_engine(progress=progress))
     emit(compare_json(comparison), compare_lines(comparison), as_json=as_json)
+    # Settings that failed have no risk; only if all of them did is it a failure.
     if all(setting["risk"] is None for setting in comparison.settings):
         raise typer.Exit(1)  # not one setting kept its promise
 
@@ -309,7 +313,9 @@ def _inspect(
     if write is not None:
         check_file(write, overwrite=overwrite, endings=(".toml",))
     seen = inspect_file(spec, values=show_values)
+    # Questions are only asked where somebody can answer: two terminals, and a recipe to write.
     asks = write is not None and not as_json and sys.stdin.isatty() and sys.stdout.isatty()
+    # One question at a time: an answer may answer others, or raise new ones.
     while seen.questions and asks:
         question = seen.questions[0]
         typer.echo(question.text)
@@ -331,6 +337,7 @@ def _inspect(
             if write is None
             else f"  next        wayveil run {write}, or first wayveil advise {write}: settings that leave more"
         )
+    # Without --write, open questions are information; with it, no recipe can be written, which is an error.
     if seen.questions or seen.refusal:
         sentence = seen.refusal or seen.question_sentence()
         content = {**seen.to_json(), **({"error": sentence, "exit_code": 2} if write is not None else {})}
@@ -447,6 +454,8 @@ def serve(
     run_server(on_ready=print_link, host=host, port=port, token=token, data=data, jobs=jobs, max_upload=largest)
 
 
+# The real command is built from the registries when it is called or asked for help: importing all methods would make
+# `wayveil --help` slow.
 def _register(name: str, build: Any, help: str) -> None:
     def placeholder() -> None:
         """Replaced by what `build` returns."""
@@ -459,11 +468,3 @@ _register("risk", build_risk, "Show what an attacker learns from a data set, raw
 _register("generate", build_generate, "Write synthetic data with a seed.")
 _register("prepare", build_prepare, "Run one preparation step on its own.")
 app.registered_commands.sort(key=lambda command: _ORDER.index(command.name or ""))
-
-
-def _unexpected(error: Exception) -> str:
-    """Say where it happened, never what was in it: the text of an exception may hold values of the data."""
-    package = Path(__file__).parent.parent
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(package)]
-    where = f" at {Path(frames[-1].filename).relative_to(package)}:{frames[-1].lineno}" if frames else ""
-    return f"unexpected {type(error).__name__}{where}; this is a bug in Wayveil, please report it."

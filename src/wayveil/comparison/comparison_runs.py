@@ -12,7 +12,6 @@ import json
 import os
 import shutil
 import time
-import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any, TypeVar
 
 from wayveil.comparison.comparison_measures import ComparisonMeasures
 from wayveil.comparison.comparison_recipe import Plan, Setting
-from wayveil.errors import InputError, OutputError, WayveilError
+from wayveil.errors import InputError, OutputError, WayveilError, describe_bug
 from wayveil.model import Data, Engine, Progress
 from wayveil.pipeline.folder.manifest import versions
 from wayveil.pipeline.folder.staging import MANIFEST, reporting_disk_errors, write_private
@@ -59,6 +58,7 @@ def make_run(
     """Return the cell of a setting; its folder follows from its content.  UsageError if the recipe does not fit."""
     options = plan.input.model_dump(mode="json", exclude={*_FILES, "owners"}, exclude_defaults=True)
     options["each_trajectory"] = plan.input.each_trajectory
+    # Everything that decides the result, and nothing else: a change of any of it is another cell.
     key: dict[str, Any] = {
         "versions": versions(),
         "files": dict(hashes),
@@ -102,6 +102,7 @@ def run_cell(
 
     `original` is asked for before anything is run, so that an input that cannot be read is one error and not many.
     """
+    # Finished means: the same key, and the manifest that the result names.
     known = _finished(cell)
     if known is not None:
         return known, False
@@ -113,18 +114,21 @@ def run_cell(
     listener = _Listener(engine=engine, progress=progress)
     try:
         result = {"status": "verified", **_published(cell, measures, truth, listener)}
+    # A full disk is no result of a setting: everything stops.
     except OutputError:
         raise
     except WayveilError as error:
         outcome = error.outcome if isinstance(error, NotPublished) else None
         result = {"status": "failed", "reason": _reason(error, outcome), **(_measured(outcome) if outcome else {})}
     except Exception as error:  # one method's bug must not take the others along; it is not kept as a result either
-        return {"status": "failed", "reason": _unexpected(error), "seconds": time.perf_counter() - began}, True
+        return {"status": "failed", "reason": describe_bug(error), "seconds": time.perf_counter() - began}, True
+    # Compiling is paid once per machine, and no property of a setting.
     result["seconds"] = time.perf_counter() - began - result.get("timings_s", {}).get("compile kernels", 0.0)
     with reporting_disk_errors(cell.folder):
         cell.folder.mkdir(parents=True, exist_ok=True)
         cell.folder.parent.chmod(0o700)  # the folder above may be one that others can enter
         private_text(cell.folder / "recipe.toml", ready_to_run(cell.recipe, cell.folder, Path("again")))
+        # The result comes last: a folder without one was stopped, and is made again.
         private_text(cell.folder / RESULT, to_text({"key": cell.key, **result}))
     return _plain(result), True
 
@@ -195,6 +199,7 @@ def _finished(cell: ComparisonRun) -> dict[str, Any] | None:
     """Return the result of a cell that is finished and whole, else None."""
     try:
         measured = json.loads((cell.folder / RESULT).read_text(encoding="utf-8"))
+        # Compared as they are after JSON, where tuples are lists.
         same = measured.pop("key") == _plain(cell.key)
         if measured["status"] == "verified":
             manifest = (cell.folder / "public" / MANIFEST).read_bytes()
@@ -206,14 +211,6 @@ def _finished(cell: ComparisonRun) -> dict[str, Any] | None:
 
 def _reason(error: WayveilError, outcome: Outcome | None) -> str:
     return str(error) if outcome is None else f"The verdict fails: {outcome.verdict.reason}"
-
-
-def _unexpected(error: Exception) -> str:
-    """Say where it happened, never what was in it: the text of an exception may hold values of the data."""
-    package = Path(__file__).parent.parent
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(package)]
-    where = f" at {Path(frames[-1].filename).relative_to(package)}:{frames[-1].lineno}" if frames else ""
-    return f"Unexpected {type(error).__name__}{where}; this is a bug in Wayveil, please report it."
 
 
 def _configured(entry: Any) -> dict[str, Any]:

@@ -68,6 +68,7 @@ class DayParts:
     def of(cls, t: Array, time_format: TimeFormat) -> DayParts:
         """Return the parts for these times of the original."""
         first, last = (int(t.min()), int(t.max())) if len(t) else (0, 0)
+        # Rounded up, so that 24 parts cover all of the time.
         return cls(time_format=time_format, first=first, last=last, width=-(-(last - first + 1) // _PARTS))
 
     def part(self, t: Array) -> Array:
@@ -149,6 +150,8 @@ class PlaceHours(OnVisits):
         check_times(self.name, original, published)
         time_format = original.time_format
         before, after = (
+            # Plain integers stay as they are: which part they belong to is known only when the first and last of all
+            # blocks are.
             Tally.of(
                 data.location,
                 data.t if time_format == "integer" else hour_of_day(data.t, time_format),
@@ -162,10 +165,12 @@ class PlaceHours(OnVisits):
     def score(self, counts: Mapping[str, Any]) -> Score:
         before = counts["before"]
         after = counts["after"]
+        # The parts follow from the times of the original, all blocks together.
         parts = DayParts.of(before.columns[1], counts["time_format"].value)
         if parts.time_format == "integer":
             before, after = (_in_parts(side, parts) for side in (before, after))
         by_hour = [
+            # Without places: how many visits there are at each hour.
             np.bincount(side.columns[1], weights=side.counts, minlength=len(parts.labels)).astype(np.int64)
             for side in (before, after)
         ]
@@ -202,7 +207,7 @@ class PlaceHours(OnVisits):
             charts=(
                 *parts.chart("Visits by time", "visits", *by_hour),
                 *_largest_changes(
-                    lambda top: _place_labels(table, parts, top),
+                    lambda top: _place_names(table, parts, top),
                     before,
                     after,
                     x_label=f"place and {parts.axis}",
@@ -261,6 +266,7 @@ class CellHours(OnPositions):
     def count(self, original: Points, published: Points | Boxes) -> Mapping[str, Any]:
         """Return trips by cell and part of the day."""
         check_comparable(self.name, original, published)
+        # As with cells, the original alone decides.
         parts = DayParts.of(original.t, original.time_format)
         cell = cell_side(self.cell, original)
         corner = cell_corner(original, cell)
@@ -310,7 +316,7 @@ class CellHours(OnPositions):
             charts=(
                 *parts.chart("Trips in all cells by time", "presences", *by_hour),
                 *_largest_changes(
-                    lambda top: _cell_labels(table, parts, top),
+                    lambda top: _cell_names(table, parts, top),
                     before,
                     after,
                     x_label=f"cell (column, row), counted from the south-west, and {parts.axis}",
@@ -325,6 +331,7 @@ def _presences(data: Points, parts: DayParts, corner: tuple[float, float], cell:
     column = lines_of(data.x, corner[0], cell)
     row = lines_of(data.y, corner[1], cell)
     part = parts.part(data.t)
+    # A trip counts once per cell and part, however many of its points lie there.
     presences = pl.DataFrame({"trip": trajectory_of_row(data.offsets), "column": column, "row": row, "part": part})
     return presences.unique().group_by("column", "row", "part").agg(pl.len().cast(pl.Int64).alias("count"))
 
@@ -344,6 +351,8 @@ def _expected_presences(
         spots = _spots(data, some, cells, corner, cell)
         times = _times_of_boxes(data, some, parts)
         both = times.join(spots, on="box")
+        # Of one trip, several boxes may lie in one cell in one part: the likeliest counts, not their sum, which could
+        # be more than one presence.
         of_trip = both.group_by("trip", "part", "cell").agg((pl.col("time") * pl.col("share")).max().alias("share"))
         likely.append(of_trip.group_by("part", "cell").agg(pl.col("share").sum()))
         # Of each trip and part there is one presence at least; what of it is in no cell of the original is elsewhere.
@@ -356,12 +365,14 @@ def _expected_presences(
     )
     at = presences["cell"].to_numpy()
     table = presences.select(column=pl.Series(cells[at, 0]), row=pl.Series(cells[at, 1]), part="part", count="count")
+    # Only where the original has somebody; all other expected presences are the rest.
     matched = table.join(before.select("column", "row", "part"), on=["column", "row", "part"], how="semi")
     return matched, max(0.0, round(whole - float(matched["count"].sum()), DECIMALS))
 
 
 def _some_trips(offsets: Array) -> Iterator[slice]:
     """Yield the rows of a few trips at a time, so many that they are about `_AT_ONCE`; at least once, for no trips."""
+    # Cuts between trips, at about every `_AT_ONCE` rows: a trip is never cut in two.
     cuts = np.searchsorted(offsets, np.arange(_AT_ONCE, int(offsets[-1]), _AT_ONCE))
     ends = np.unique(np.append(offsets[cuts], offsets[-1])).tolist()
     for first, last in pairwise([0, *ends]):
@@ -380,6 +391,8 @@ def _times_of_boxes(data: Boxes, some: slice, parts: DayParts) -> pl.DataFrame:
     """Return in which parts of the time these boxes are, with which share of their time, and whose they are."""
     begin = data.t_min[some]
     lasts = (data.t_max[some] - begin).view(np.uint64)  # the difference of two times fits without a sign
+    # Eight moments of a box, evenly spread, stand for all of its time: the share of these in a part of the day is its
+    # share.
     steps = [lasts // np.uint64(_MOMENTS) * np.uint64(i) for i in range(_MOMENTS)]
     times = pl.DataFrame(
         {
@@ -405,21 +418,23 @@ def _sums(table: pl.DataFrame, key: str, n: int, side: str) -> Array:
 
 
 def _largest_changes(
-    labels: Callable[[Array], Iterable[str]], before: Array, after: Array, *, x_label: str, y_label: str
+    name: Callable[[Array], Iterable[tuple[str, str]]], before: Array, after: Array, *, x_label: str, y_label: str
 ) -> tuple[Chart, ...]:
-    """Return the counts that changed the most; `labels` says what those at some positions are counts of."""
+    """Return the counts that changed the most; `name` says of which place and time those at some positions are."""
     top = largest(np.abs(before - after), _DRAWN)
     if not len(top) or not before.any():
         return ()
     title = f"The {len(top)} largest changes" if len(top) > 1 else "The largest change"
-    return (paired_bars(title, tuple(labels(top)), before[top], after[top], x_label=x_label, y_label=y_label),)
+    names = list(name(top))
+    labels = tuple(f"{place} @ {time}" for place, time in names)
+    return (paired_bars(title, labels, before[top], after[top], x_label=x_label, y_label=y_label, names=names),)
 
 
-def _place_labels(table: Tally, parts: DayParts, top: Array) -> list[str]:
+def _place_names(table: Tally, parts: DayParts, top: Array) -> list[tuple[str, str]]:
     rows = zip(*(column[top].tolist() for column in table.columns), strict=True)
-    return [f"{table.names[place]} @ {parts.label(part)}" for place, part in rows]
+    return [(table.names[place], parts.label(part)) for place, part in rows]
 
 
-def _cell_labels(table: pl.DataFrame, parts: DayParts, top: Array) -> list[str]:
+def _cell_names(table: pl.DataFrame, parts: DayParts, top: Array) -> list[tuple[str, str]]:
     rows = table.select("column", "row", "part").to_numpy()[top].tolist()
-    return [f"({column}, {row}) @ {parts.label(part)}" for column, row, part in rows]
+    return [(f"({column}, {row})", parts.label(part)) for column, row, part in rows]

@@ -6,6 +6,7 @@ from wayveil.model.claims import (
     BreachBound,
     Claim,
     CSafety,
+    DifferentialPrivacy,
     Guarantee,
     KAnonymity,
     KclPrivacy,
@@ -28,6 +29,7 @@ from wayveil.model.data.trajectories import NamedPlaces, Trajectories, concat
 from wayveil.model.data.trips import Trips
 from wayveil.model.data.visits import Visits
 from wayveil.model.file_format import FileFormat
+from wayveil.model.noisy_query import NoisyQuery
 from wayveil.model.numbers import Number, Numbers
 from wayveil.model.parameters import (
     Parameter,
@@ -72,6 +74,7 @@ __all__ = [
     "Coded",
     "CountTables",
     "Data",
+    "DifferentialPrivacy",
     "Engine",
     "Extent",
     "FileFormat",
@@ -86,6 +89,7 @@ __all__ = [
     "MethodResult",
     "Metric",
     "NamedPlaces",
+    "NoisyQuery",
     "Number",
     "Numbers",
     "Owners",

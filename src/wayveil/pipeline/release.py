@@ -22,6 +22,7 @@ from wayveil.pipeline.outcome import NotPublished, Outcome
 from wayveil.pipeline.remaining import Remaining, stages_of_balance
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import sensitive_of
+from wayveil.recipe.measuring import DRAWN
 from wayveil.recipe.recipe import Recipe
 from wayveil.recipe.toml import recipe_text
 from wayveil.report.attack_section import risk_rows
@@ -63,6 +64,14 @@ class Clock:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Compared:
+    """What the yardstick of a comparison measured: its attack on the raw and the published data, and its metric."""
+
+    attack: tuple[AttackResult, AttackResult]
+    score: Score
+
+
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """Everything that is known when the verdict is in; `shown` are the scores with the charts that may be drawn.
 
@@ -88,8 +97,10 @@ class Run:
     mapping: str | None = None
     remaining: Remaining = field(default_factory=Remaining)
     usage: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    sampled_attacks: tuple[str, ...] = ()
     missing_attacks: tuple[str, ...] = ()
     missing_metrics: tuple[str, ...] = ()
+    compared: Compared | None = None
 
 
 def finish(space: Workspace, run: Run) -> Outcome:
@@ -137,6 +148,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
         remaining=_remaining(run),
         max_risk=None if recipe.max_risk is None else float(recipe.max_risk),
         use=recipe.use,
+        sampled_attacks=run.sampled_attacks,
         missing_attacks=run.missing_attacks,
     )
     private = _private_files(run, outcome)
@@ -153,14 +165,20 @@ def finish(space: Workspace, run: Run) -> Outcome:
 
 def _missing_note(run: Run) -> list[str]:
     """Say what was not measured, and how to make up for it."""
+    notes = []
+    if run.sampled_attacks:
+        notes.append(
+            f"Played on {DRAWN} people who were drawn, because there are many rows: attacks "
+            f"{', '.join(run.sampled_attacks)}. wayveil measure DIR attacks more people."
+        )
     missing = [
         f"{'attacks' if kind == 'attack' else 'metrics'} {', '.join(names)}"
         for kind, names in (("attack", run.missing_attacks), ("metric", run.missing_metrics))
         if names
     ]
-    if not missing:
-        return []
-    return [f"Not measured: {'; '.join(missing)}. wayveil measure DIR does so for a finished publication."]
+    if missing:
+        notes.append(f"Not measured: {'; '.join(missing)}. wayveil measure DIR does so for a finished publication.")
+    return notes
 
 
 def _check_bytes(manifest: Manifest, judged: Mapping[str, str]) -> None:
@@ -222,14 +240,7 @@ def _results(run: Run, outcome: Outcome, context: ReportContext) -> dict[str, An
         "promise": outcome.promise,
         "head": outcome.head.to_json(),
         "verdict": verdict_json(run.verdict, witness=True),
-        "attacks": [
-            {"raw": raw, "published": published}
-            for raw, published in zip(
-                results_json(tuple(a for a, _ in run.attacks)),
-                results_json(tuple(b for _, b in run.attacks)),
-                strict=True,
-            )
-        ],
+        "attacks": _pairs_json(run.attacks),
         "risks": risk_rows(run.attacks),
         "scores": results_json(run.shown),
         "views": charts_json(run.pictures.views),
@@ -243,7 +254,20 @@ def _results(run: Run, outcome: Outcome, context: ReportContext) -> dict[str, An
         "total_s": sum(outcome.timings.values()),
         "versions": versions(),
         "notes": list(outcome.notes),
+        **({} if run.compared is None else {"compared_by": _compared_json(run.compared)}),
     }
+
+
+def _pairs_json(attacks: tuple[tuple[AttackResult, AttackResult], ...]) -> list[dict[str, Any]]:
+    raw, published = (results_json(tuple(pair[side] for pair in attacks)) for side in (0, 1))
+    return [{"raw": before, "published": after} for before, after in zip(raw, published, strict=True)]
+
+
+def _compared_json(compared: Compared) -> dict[str, Any]:
+    """Return what a comparison needs: numbers only, as nobody looked whether its charts may be shown."""
+    pair = tuple(replace(result, charts=()) for result in compared.attack)
+    score = replace(compared.score, charts=())
+    return {"attack": _pairs_json(((pair[0], pair[1]),))[0], "score": results_json((score,))[0]}
 
 
 def _repeating(run: Run) -> Recipe:

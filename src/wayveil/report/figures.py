@@ -20,6 +20,7 @@ from wayveil.model import Chart
 from wayveil.report.chart_axis import tell_finding
 from wayveil.report.results_json import charts_json
 from wayveil.report.results_schema import MapData
+from wayveil.report.suppression import MIN_PEOPLE
 from wayveil.report.text.number_format import clean, format_value
 from wayveil.report.text.wording import exact_text
 
@@ -57,10 +58,17 @@ class Drawn:
 
     def chart(self, chart: Chart, id: str) -> Figure:
         """Take a chart in, and return its figure."""
+        # What is drawn goes to the script as data; the table beside it is plain HTML, for readers without one.
         self.charts[id] = charts_json((chart,))[0]
-        values = [series.values for series in chart.series]
+        values = [
+            tuple(zip(series.values, series.people or (None,) * len(series.values), strict=True))
+            for series in chart.series
+        ]
         rows = [
-            (clean(label), tuple((format_value(v, percent=chart.percent), exact_text(v)) for v in row))
+            (
+                clean(label),
+                tuple((format_value(v, percent=chart.percent) + _people(n), exact_text(v)) for v, n in row),
+            )
             for label, *row in zip(chart.labels, *values, strict=False)
         ]
         names = [clean(series.name) for series in chart.series]
@@ -83,14 +91,12 @@ class Drawn:
         marks = data.marks
         total = 0
         if marks is not None:
+            # The table has the marks that are counted most, on either side.
             order = sorted(range(len(marks.x)), key=lambda i: -max(marks.raw[i] or 0, marks.published[i] or 0))
             total = len(order)
             for i in order[:50]:
                 label = marks.labels[i] if marks.labels else f"square {marks.x[i]}, {marks.y[i]}"
-                slices = [
-                    (format_value(v, percent=data.percent), exact_text(v)) for v in (marks.raw[i], marks.published[i])
-                ]
-                rows.append((clean(label), tuple(slices)))
+                rows.append((clean(label), tuple(_mark_text(data, side, i) for side in (0, 1))))
         return Figure(
             visual="map",
             id=str(len(self.maps) - 1),
@@ -113,6 +119,7 @@ class Drawn:
             **({} if self.frontier is None else {"frontier": self.frontier}),
         }
         text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+        # The end of a script element inside JSON would end the element: three signs are escaped.
         return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
@@ -130,6 +137,8 @@ def page_parts(style: str) -> Page:
 
     The policy names script and style by their hashes.
     """
+    # The policy names hashes of the one style and the one script: anything that was smuggled in neither styles nor
+    # runs.
     sheet = f"{style}\n{visual_style()}"
     script = visual_script()
     policy = (
@@ -160,10 +169,28 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
+def _people(number: int | None) -> str:
+    """Return how many people are behind a value, in words to put behind it."""
+    return "" if number is None else f" ({number:,} {'person' if number == 1 else 'people'})"
+
+
+def _mark_text(data: MapData, side: int, i: int) -> tuple[str, str | None]:
+    """Return what a mark of a map says on one side: its value and people, or why there is none."""
+    marks = data.marks
+    if marks is None:
+        return "", None
+    value = (marks.raw, marks.published)[side][i]
+    if value is None:
+        return f"withheld: fewer than {MIN_PEOPLE} people" if marks.withheld[side] else marks.missing, None
+    people = (marks.raw_people, marks.published_people)[side][i]
+    return format_value(value, percent=data.percent) + _people(people), exact_text(value)
+
+
 def _legend(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Return the names of series with the classes of their colours, as the script gives them."""
     if len(names) < 2:
         return ()
+    # Published data keep their colour even where they come first.
     lower = [name.lower() for name in names]
     turned = len(names) == 2 and lower[0].startswith(("published", "rejected", "after"))
     return tuple((name, _LEGEND[(1 - i if turned else i) % len(_LEGEND)]) for i, name in enumerate(names))

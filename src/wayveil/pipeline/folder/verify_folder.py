@@ -17,7 +17,7 @@ import numpy as np
 from wayveil.engines import LocalEngine, scratch_folder
 from wayveil.errors import InputError, UsageError, WorkLimitReached, check_int
 from wayveil.io.tabular.crs import crs_name
-from wayveil.model import Engine, Stops, Verdict, kinds
+from wayveil.model import Engine, Stops, Verdict, concat, kinds
 from wayveil.model.budget import limit_work, spend
 from wayveil.model.data.ragged import IntArray
 from wayveil.model.normal import similar_key
@@ -56,7 +56,15 @@ from wayveil.recipe.recipe import Recipe, load_recipe
 from wayveil.recipe.verdict_record import record_verdicts
 from wayveil.report.readme_page import README
 from wayveil.report.results_json import verdict_json
-from wayveil.verifiers import SHOWN_BY_REPETITION, Need, apart, class_keys, join_verdicts
+from wayveil.verifiers import (
+    NOISE_BY_CONSTRUCTION,
+    SHOWN_BY_REPETITION,
+    Need,
+    apart,
+    class_keys,
+    find_other_mechanism,
+    join_verdicts,
+)
 
 __all__ = ["SHARE_ROWS", "WORK_BASE", "WORK_PER_BYTE", "FolderVerdict", "differing_files", "verify_folder"]
 
@@ -85,6 +93,11 @@ _NOT_BY_DEFINITION = (
 
 _OWN_SECRET = (
     "the secret of the run was drawn at random and is known to nobody else; all that chance decided follows from it"
+)
+
+_OWN_NOISE = (
+    "the first run drew its noise as the second one did, by OpenDP from the secure source of the operating system, and "
+    "was the only one of which numbers were looked at before they were published"
 )
 
 
@@ -127,8 +140,10 @@ class FolderVerdict:
     @property
     def assumed(self) -> tuple[str, ...]:
         """What is taken for granted because only the owner of the data can know it."""
-        drawn = self.verdict is not None and any(part in SHOWN_BY_REPETITION for part in self.verdict.not_judged)
-        return (_OWN_SECRET,) if drawn and self.holds else ()
+        parts = () if self.verdict is None or not self.holds else self.verdict.not_judged
+        drawn = any(part in SHOWN_BY_REPETITION for part in parts if part != NOISE_BY_CONSTRUCTION)
+        noisy = NOISE_BY_CONSTRUCTION in parts
+        return (*((_OWN_SECRET,) if drawn else ()), *((_OWN_NOISE,) if noisy else ()))
 
     @property
     def exit_code(self) -> int:
@@ -352,11 +367,39 @@ class _Repetition:
                 outcome = publish(self._repeating(recipe, scratch / "out"), engine=engine, secret=secret)
             except NotPublished as refusal:
                 return None, [f"the original, published again with this recipe, keeps no promise: {refusal}"], []
+            if recipe.method.random_noise:
+                return self._compare_mechanism(manifest, scratch / "out" / "public", outcome.verdict)
             differing = differing_files(self.public, scratch / "out" / "public")
         if differing:
             return None, [f"published again from the original, other files come out: {', '.join(differing)}"], []
         # Every byte is the one that follows from the secret, so it is known how they came about.
         return outcome.verdict, [], [part for part in outcome.verdict.not_judged if part not in SHOWN_BY_REPETITION]
+
+    def _compare_mechanism(
+        self, manifest: Manifest, public: Path, verdict: Verdict
+    ) -> tuple[Verdict | None, list[str], list[str]]:
+        """Compare with a run of other noise: the mechanism must be the same one, and numbers as near as noise is."""
+        again, _ = read_manifest(public)
+        # What follows from the recipe alone, and not from what noise left.
+        wrong = [
+            f"published again from the original, the manifest has another {name}"
+            for name, one, other in (
+                ("method", manifest.method, again.method),
+                ("set of parameters", manifest.parameters, again.parameters),
+                ("declaration of people", manifest.people_declared, again.people_declared),
+                ("set of columns", manifest.table.columns, again.table.columns),
+            )
+            if one != other
+        ]
+        one = concat([part.data for part in load_parts(self.public, manifest)])
+        other = concat([part.data for part in load_parts(public, again)])
+        claim: Any = manifest.guarantee
+        claim_again: Any = again.guarantee
+        difference = "" if wrong else find_other_mechanism(one, claim, other, claim_again)
+        wrong += [f"published again from the original, {difference}"] if difference else []
+        if wrong:
+            return None, wrong, []
+        return verdict, [], [part for part in verdict.not_judged if part not in SHOWN_BY_REPETITION]
 
     def _repeating(self, recipe: Recipe, out: Path) -> Recipe:
         output = recipe.output.model_copy(
