@@ -15,7 +15,23 @@ RECIPES = Path(__file__).parents[1] / "recipes"
 settings.register_profile("repeated", deadline=None, derandomize=True, database=None, print_blob=True)
 settings.register_profile("explored", deadline=None, derandomize=False, print_blob=True)
 # scripts/explore looks for new counter-examples; whatever it finds becomes an @example of the test.
-settings.load_profile(os.environ.get("WAYVEIL_EXAMPLES", "repeated"))
+PROFILE = os.environ.get("WAYVEIL_EXAMPLES", "repeated")
+settings.load_profile(PROFILE)
+
+MOST_REPEATED = 60
+"""So many random examples a test takes at most where they are the same in every run: more of them cost every run the
+same time again and find nothing new.  `explored`, and tests that are slow, take as many as they say."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let tests take no more of the same examples than are of use; those of an @example are always taken."""
+    if PROFILE != "repeated":
+        return
+    for item in items:
+        test = getattr(item, "obj", None)
+        own = getattr(test, "_hypothesis_internal_use_settings", None)
+        if own is not None and own.max_examples > MOST_REPEATED and item.get_closest_marker("slow") is None:
+            test._hypothesis_internal_use_settings = settings(own, max_examples=MOST_REPEATED)
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@ import { texts } from "./texts";
 import type { AttackData, HeadData, Results, RiskRow } from "./visual/results";
 
 export type DataKind = "visits" | "points" | "routes" | "stops" | "trips";
-export type Kind = DataKind | "regions";
+export type Kind = DataKind | "regions" | "counts";
 export type FileRole = "data" | "network" | "taxonomy" | "places" | "known" | "owners" | "zones";
 
 export interface Info {

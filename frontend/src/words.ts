@@ -32,6 +32,17 @@ export function formatDate(text: string | null | undefined): string {
   return when.toLocaleString("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 }
 
+/** What to try, in the words of the page: results tell it as options of the command line. */
+export function pageWords(remedy: string): string {
+  return remedy
+    .replace(/--prepare '?([a-z]+) ?([^']*)'?/, (_, step: string, given: string) => texts.remedies.step(step, given.trim().replaceAll("=", " ")))
+    .replace("--time-bucket WIDTH (coarser times)", texts.remedies.bucket)
+    .replace("(with --places FILE)", texts.remedies.places)
+    .replace("a wider --every, such as 1d or all", texts.remedies.every)
+    .replace("wayveil advise RECIPE", texts.remedies.advise)
+    .replace("wayveil measure, which runs", texts.remedies.measure);
+}
+
 /** A name of the code in words. */
 export function words(name: string): string {
   const known = texts.names[name];

@@ -3,9 +3,9 @@ import type { DataKind, Parameter, Step } from "../src/api";
 import { inputOf, readDraft } from "../src/draft";
 import { check, fill, filledFrom, splitDuration } from "../src/forms";
 import { kindsAlong, withStep } from "../src/steps";
-import { formatNumber, formatPercent, oneIn, sentence, words } from "../src/words";
+import { formatNumber, formatPercent, oneIn, pageWords, sentence, words } from "../src/words";
 import { overlay } from "../src/pages/result/Attacks";
-import { coloursOf, kneeOf, placeNames } from "../src/visual/charts";
+import { apart, coloursOf, kneeOf, placeNames } from "../src/visual/charts";
 import { decode } from "../src/visual/map";
 import { stepOf, topOf } from "../src/visual/palette";
 import { linkTo, routeOf } from "../src/route";
@@ -118,6 +118,13 @@ describe("the frontier", () => {
   });
 });
 
+describe("texts at the ends of lines", () => {
+  it("move down until none covers another", () => {
+    expect(apart([0, 0, 5, 40], 14)).toEqual([0, 14, 23, 2]);
+    expect(apart([0, 20], 14)).toEqual([0, 0]);
+  });
+});
+
 describe("a map", () => {
   it("reads lines from changes in whole steps", () => {
     expect(decode({ offsets: [0, 2, 3], x: [1, 2, -3], y: [0, 5, 1] }, { origin: [100, 200], step: 10 })).toEqual([[[110, 200], [130, 250]], [[100, 260]]]);
@@ -146,5 +153,14 @@ describe("who is behind a trajectory", () => {
     expect(inputOf("f", { ...draft, columns: {}, person: "each" }).owners).toBe("each-trajectory");
     expect(inputOf("f", { ...draft, columns: {}, person: "table", owners }).owners).toEqual(["f1", "f2"]);
     expect(inputOf("f", { ...draft, columns: {}, person: null, owners }).owners).toEqual([]);
+  });
+});
+
+describe("what to try", () => {
+  it("is told without options of the command line", () => {
+    expect(pageWords("--prepare 'zones cell=500 people=50'")).toBe("the step zones (cell 500 people 50)");
+    expect(pageWords("--prepare days")).toBe("the step days");
+    expect(pageWords("wayveil advise RECIPE")).toBe("“Find settings for me”");
+    expect(pageWords("coarser times or places, or a larger k")).toBe("coarser times or places, or a larger k");
   });
 });

@@ -223,7 +223,7 @@ def test_a_setting_that_exposes_nobody_comes_first_if_it_still_tells_most() -> N
     useless = _trial("useless", kept=1.0, loss=0.95, risk=0.01, exposed=0.0)
     found = _advice(fine, coarse, useless)
     assert found.recommended is coarse
-    assert "the least of 2 settings in which no attack finds anybody with more than its limit" in found.reason
+    assert "the least of 2 settings that keep as much of rows and promise, and in which no attack finds" in found.reason
     found = _advice(fine, useless)
     assert found.recommended is fine
     assert "the attack uniqueness can find the person with a chance above 1/5 for 3" in found.reason

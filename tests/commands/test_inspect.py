@@ -89,6 +89,32 @@ def test_what_changes_the_meaning_is_asked_and_nothing_is_written(tmp_path, caps
     assert load_recipe(recipe).input.crs == "degrees"
 
 
+def _tracks(ids: list[int]) -> str:
+    rows = (f"{trip},{480_000 + 10 * i},{4_200_000 + trip},{i}" for trip in ids for i in range(5))
+    return "tid,x,y,t\n" + "".join(row + "\n" for row in rows)
+
+
+def test_ids_of_trips_that_begin_with_a_vehicle_are_offered_as_people(tmp_path, capsys) -> None:
+    path = _written(tmp_path, _tracks([100 * truck + trip for truck in range(862, 872) for trip in range(1, 5)]))
+    main(["inspect", str(path)])
+    shown = "".join(capsys.readouterr())
+    assert "--columns 'user_id=tid[:-2]'" in shown
+    assert "10 different beginnings" in shown
+    assert "--each-trajectory-is-a-person" in shown
+    recipe = tmp_path / "r.toml"
+    assert main(["inspect", str(path), "--columns", "user_id=tid[:-2]", "--write", str(recipe)]) == 0
+    made = load_recipe(recipe)
+    assert wayveil.read(path, columns=made.input.columns, crs="planar", kind="points").n_owners == 10
+
+
+@pytest.mark.parametrize("ids", [list(range(10_001, 10_200)), [7 * i + 1000 for i in range(60)]])
+def test_ids_that_merely_count_have_no_beginning(tmp_path, capsys, ids: list[int]) -> None:
+    main(["inspect", str(_written(tmp_path, _tracks(ids)))])
+    shown = "".join(capsys.readouterr())
+    assert "Who is the person" in shown
+    assert "[:-2]" not in shown
+
+
 def test_an_answer_settles_a_question(tmp_path) -> None:
     path = _written(tmp_path, _check_ins("0{1}/0{0}/2021 10:15").replace("00/", "01/"))
     spec = make_input({"path": str(path)})

@@ -402,6 +402,13 @@ def _oyster(d: Path) -> Path:
     )
 
 
+@case("trips", trips(), EACH)
+def _commuter_survey(d: Path) -> Path:
+    h = "record,dep_time,arr_time,origin_zone,dest_zone,mode,weight"
+    rows = [(w, iso(s), iso(e), o, q, "bus", 51.5) for w, s, e, o, q in trips()]
+    return put(d / "survey_trips.csv", h, rows)
+
+
 @pytest.mark.parametrize("table", CASES, ids=str)
 def test_trips_are_read_back_as_they_were_written(tmp_path: Path, table: Case) -> None:
     check_case(table, tmp_path)

@@ -11,6 +11,7 @@ from wayveil.cli import main
 from wayveil.commands import rehearsal
 from wayveil.errors import UsageError, WayveilError
 from wayveil.methods import METHODS
+from wayveil.recipe import catalog
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))
@@ -28,10 +29,14 @@ def test_methods_are_rehearsed_in_processes_of_their_own(monkeypatch: pytest.Mon
     class Process:
         running = 0
 
-        def __init__(self, code: int) -> None:
-            self.code = code
+        def __init__(self, name: str) -> None:
+            self.code = 1 if name == "tga" else 0
+            self.is_slow = name == "kcl"
             Process.running += 1
             assert Process.running <= 2
+
+        def poll(self) -> int | None:
+            return None if self.is_slow and Process.running > 1 else self.code
 
         def wait(self) -> int:
             Process.running -= 1
@@ -40,8 +45,10 @@ def test_methods_are_rehearsed_in_processes_of_their_own(monkeypatch: pytest.Mon
         def terminate(self) -> None:
             self.code = -15
 
-    monkeypatch.setattr(rehearsal, "_start", lambda name: Process(1 if name == "tga" else 0))
-    assert list(rehearsal.rehearse_all(("kcl", "nwa", "cast"), jobs=2)) == ["kcl", "nwa", "cast"]
+    monkeypatch.setattr(rehearsal, "_start", Process)
+    # The slow one holds one of two cores, and the others have theirs one after the other.
+    assert list(rehearsal.rehearse_all(("kcl", "nwa", "cast"), jobs=2)) == ["nwa", "cast", "kcl"]
+    assert set(rehearsal._SLOWEST) <= set(catalog.entries("method"))
     with pytest.raises(WayveilError, match="rehearsal of tga failed"):
         list(rehearsal.rehearse_all(("kcl", "tga", "nwa"), jobs=2))
     assert Process.running == 0

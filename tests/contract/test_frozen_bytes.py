@@ -12,7 +12,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,6 +73,14 @@ def make_content(case: tuple[str, str, str | None], inputs: Path, out: Path) -> 
         "output": {"path": str(out), "format": form},
         **blocks,
     }
+
+
+def digest_plain(name: str, inputs: Path, out: Path) -> dict[str, str]:
+    """Publish with one method, without attacks and metrics; return the hashes of its public files."""
+    content = make_content((name, "csv", None), inputs, out) | {"attacks": [], "metrics": []}
+    outcome = publish(make_recipe(content), engine=LocalEngine(workers=1), secret=SECRET)
+    assert outcome.public is not None
+    return {path.name: digest_file(path) for path in sorted(outcome.public.iterdir())}
 
 
 def digest_run(case: tuple[str, str, str | None], inputs: Path, out: Path) -> dict[str, Any]:
@@ -143,6 +153,30 @@ def test_every_case_is_frozen() -> None:
 def test_results_are_those_of_the_table(case: tuple[str, str, str | None], inputs: Path, tmp_path: Path) -> None:
     frozen = json.loads(TABLE.read_text())[case_id(case)]
     assert digest_run(case, inputs, tmp_path / "out") == frozen
+
+
+def test_kernels_as_plain_python_publish_the_same_bytes(inputs: Path, tmp_path: Path) -> None:
+    """The table was written with compiled kernels: integers that overflow there, or an order that only they have,
+    would show here."""
+    code = (
+        "import json, sys\nfrom pathlib import Path\nfrom test_frozen_bytes import METHODS, digest_plain\n"
+        "inputs, out = map(Path, sys.argv[1:])\n"
+        "print(json.dumps({name: digest_plain(name, inputs, out / name) for name in sorted(METHODS)}))\n"
+    )
+    done = subprocess.run(
+        # hashes of sequences overflow on purpose, which NumPy says only of plain code
+        [sys.executable, "-W", "ignore:overflow encountered:RuntimeWarning", "-c", code, str(inputs), str(tmp_path)],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    frozen = json.loads(TABLE.read_text())
+    plain = json.loads(done.stdout)
+    assert set(plain) == set(METHODS)
+    for name, files in plain.items():
+        assert files == frozen[f"{name}-csv"]["public"], name
 
 
 def write_table(folder: Path) -> None:

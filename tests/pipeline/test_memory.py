@@ -206,12 +206,13 @@ def write_points(file: Path, people: int, points: int, *, period: int = 1, note:
 
 
 def test_an_input_far_larger_than_the_memory_limit_stays_below_it(tmp_path: Path) -> None:
-    # The note is no attribute that is asked for: the program has to get past it without holding it.
-    size = write_points(tmp_path / "in.csv", 20_000, 50, note="what nobody needs to know " * 60)
+    # The note is no attribute that is asked for: the program has to get past it without holding it.  Rows are few,
+    # because it is the file that must be large; the next test is about many rows.
+    size = write_points(tmp_path / "in.csv", 6_000, 50, note="what nobody needs to know " * 200)
     assert size > 3 * LIMIT
     (tmp_path / "recipe.toml").write_text(RECIPE)
     assert peak("run", str(tmp_path / "recipe.toml"), "--memory-limit", str(LIMIT)) < LIMIT
-    assert len(list((tmp_path / "out/public").glob("published-*.parquet"))) > 10
+    assert len(list((tmp_path / "out/public").glob("published-*.parquet"))) > 2
     assert peak("verify", str(tmp_path / "out")) < LIMIT
     (tmp_path / "in.csv").unlink()  # pytest keeps the folders of the last runs
 

@@ -34,6 +34,9 @@ KINDS: dict[str, tuple[str, dict[str, Any], dict[str, Any], bool]] = {
     "points": (*MOVERS, {"name": "nwa", "k": 2, "delta": 500}, False),
     "points with raw": (*MOVERS, {"name": "nwa", "k": 2, "delta": 500}, True),
     "routes": ("road_movers", {"objects": 300, "roads": 60, "places": 8}, {"name": "icba", "k": 4}, False),
+    "counts": (
+        "road_movers", {"objects": 300, "roads": 60, "places": 8}, {"name": "counts", "k": 5, "every": "all"}, False,
+    ),
     "stops": ("errands", {"trajectories": 150, "people": 80, "leaves": 30}, {"name": "cast", "c": 0.6, "m": 2}, False),
 }  # fmt: skip
 
@@ -337,3 +340,29 @@ def test_three_pages_are_printed(kind: str, report: Callable[[str], Path], brows
         if kind in ("points", "routes"):
             shown = opened.page.evaluate("[...document.querySelectorAll('.map-print')].map(e => e.src.length)")
             assert min(shown) > 1000, "maps are printed as pictures"
+
+
+def test_what_is_withheld_is_hatched_and_told(report: Callable[[str], Path], browser: Any) -> None:
+    """Squares of fewer than five people are neither more nor less: the legend, the table and hovering say why."""
+    with Opened(browser, report("points")) as opened:
+        legend = opened.page.get_by_test_id("map-withheld").first
+        legend.wait_for()
+        assert legend.inner_text().strip() == "withheld: fewer than 5 people"
+        opened.unfold()
+        assert "withheld: fewer than 5 people" in opened.page.locator("#view table").first.inner_text()
+        assert opened.said == []
+
+
+def test_a_table_of_counts_is_a_map_beside_the_true_counts(report: Callable[[str], Path], browser: Any) -> None:
+    with Opened(browser, report("counts")) as opened:
+        for side in ("map-before", "map-after", "map-difference"):
+            opened.page.get_by_test_id(side).locator("canvas").first.wait_for()
+        assert "The published numbers add up to" in opened.page.locator("#view").inner_text()
+        assert opened.said == []
+
+
+def test_a_chart_says_how_many_people_are_behind_a_bar(report: Callable[[str], Path], browser: Any) -> None:
+    with Opened(browser, report("visits")) as opened:
+        opened.unfold()
+        table = opened.page.locator("figure", has_text="When people move").locator("table").first
+        assert re.search(r"\([0-9]+ people\)", table.inner_text())

@@ -637,6 +637,39 @@ def test_a_recipe_with_several_settings_becomes_runs_that_are_compared(link: str
         repeat(opened, recipe, recipe_files(recipe, tmp_path))
         opened.wait("frontier").locator("svg.plot").wait_for()
         opened.at("compare-head").nth(2).wait_for(timeout=PATIENCE_MS)
+        # Hovering a setting shows it, and its risk before and after.
+        dots = opened.at("frontier").locator("svg.plot circle")
+        dots.last.hover(force=True)
+        card = opened.at("hover-card").first
+        card.wait_for()
+        assert re.search(r"→ [0-9.]+\s%", card.inner_text())
+        assert card.locator("svg.plot").count() == 1
+        opened.check_fit()
+
+
+RAW = DATA / "raw_files"
+RAW_FILES = ("mock_dataset.csv", "Yelp_check_ins.txt", "movingfeatures.json", "sample_cabs.csv", "taxi-price.csv")
+
+
+@pytest.mark.parametrize("name", RAW_FILES)
+def test_a_file_as_its_publisher_ships_it_is_ready_or_told_why_not(name: str, link: str, browser: Any) -> None:
+    """At most one question is asked; then the next page opens, or one sentence says why it cannot."""
+    if not RAW.is_dir():
+        pytest.skip("needs the data sets beside the project")
+    with Opened(browser, link) as opened:
+        opened.upload(RAW / name)
+        ready = opened.page.locator("[data-testid=next]:enabled")
+        told = opened.at("error")
+        asked = opened.page.locator("[data-testid^=answer-]")
+        ready.or_(told).or_(asked).first.wait_for()
+        if asked.count() and not ready.count() and not told.count():
+            asked.first.click()
+            ready.or_(told).first.wait_for()
+        if ready.count():
+            opened.page.get_by_role("link", name="Skip the risk").click()
+            opened.page.locator("[data-testid^=method-card-]").first.wait_for(state="attached")
+        else:
+            assert len(told.first.inner_text()) < 600
         opened.check_fit()
 
 

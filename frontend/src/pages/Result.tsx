@@ -22,7 +22,7 @@ export function Result({ run, result, change }: { run: WholeRun; result: Publica
         </Section>
       )}
       {(result.views.length > 0 || result.maps.length > 0) && (
-        <Section title={texts.result.view} lead={texts.result.viewLead}>
+        <Section title={texts.result.view} lead={result.maps.some((data) => data.layers.some((layer) => layer.raw)) ? texts.result.viewRaw : texts.result.viewLead}>
           {result.maps.map((data) => (
             <div className="wide" key={data.title}>
               <MapView data={data} />

@@ -2,6 +2,14 @@
 import type { State } from "../api";
 
 export const runs = {
+  remedies: {
+    step: (name: string, given: string) => `the step ${name}${given ? ` (${given})` : ""}`,
+    bucket: "the step bucket (coarser times)",
+    places: "(needs a table with the coordinates of the places)",
+    every: "longer buckets of time (every: 1d or all)",
+    advise: "“Find settings for me”",
+    measure: "a run with full measurement, which plays",
+  },
   run: {
     queued: "Waiting for another run to end",
     running: "Working",
@@ -50,7 +58,8 @@ export const runs = {
     claim: "The promise",
     claimBroken: "This is what was asked for. The data that were made do not keep it.",
     view: "Before and after",
-    viewLead: "Raw data are summed up, so that no single trajectory of them can be seen here: places of fewer than 5 people are left out.",
+    viewLead: "Raw data are summed up, so that no single trajectory of them can be seen here; what fewer than 5 people have is withheld.",
+    viewRaw: "Raw trajectories were asked for: behind a switch, the map shows how real people moved. Do not show this page to others.",
     risk: "Risk before and after",
     riskLead: (after: string) => `Each attack was run twice with the same knowledge: on the raw data, as if they had been handed out as they are, and on the ${after}. Lower is safer.`,
     attack: "Attack",

@@ -10,4 +10,5 @@ export const kinds: Record<Kind, string> = {
   routes: "routes",
   stops: "stops",
   trips: "trips",
+  counts: "tables of counts",
 };

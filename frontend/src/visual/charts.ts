@@ -332,6 +332,7 @@ export function drawFrontier(spots: Spot[], options: FrontierOptions, width: num
       marginLeft: margin.left,
       style: { fontSize: "12px" },
       x: { domain: [lossLow, lossHigh], grid: true, tickFormat: (value: number) => formatTick(value, options.percent), label: axisName(`loss: ${options.lossLabel}`, width), ticks: width < 500 ? 4 : 8 },
+      r: { type: "identity" },
       y: { domain: [0, riskHigh], grid: true, tickFormat: (value: number) => formatTick(value, true), label: axisName(`risk: ${options.riskLabel}`, width), ticks: 6 },
       marks: [
         options.limit !== null ? Plot.ruleY([options.limit], { stroke: "var(--limit)", strokeWidth: 1.5, strokeDasharray: "6 3" }) : null,
@@ -468,6 +469,18 @@ export function placeNames(
   return placed;
 }
 
+const FLOW_HEIGHT = 176; // of what is drawn, between the margins
+
+/** By how much texts must move down so that none is nearer to the one above it than a line; `at` goes downwards. */
+export function apart(at: number[], line: number): number[] {
+  let free = Number.NEGATIVE_INFINITY;
+  return at.map((place) => {
+    const put = Math.max(place, free);
+    free = put + line;
+    return put - place;
+  });
+}
+
 /** What is left after each step: people, trips and rows as shares of what came in. */
 export function drawFlow(stages: StageData[], width: number): SVGSVGElement | null {
   const first = { trips: stages.find((stage) => stage.trips !== null)?.trips ?? null, people: stages.find((stage) => stage.people !== null)?.people ?? null };
@@ -485,6 +498,9 @@ export function drawFlow(stages: StageData[], width: number): SVGSVGElement | nu
   });
   if (stages.length < 2) return null;
   const kinds = ["rows", "trips", "people"].filter((what) => rows.some((row) => row.what === what));
+  const last = `${stages.length}. ${stages[stages.length - 1].name}`;
+  const ends = rows.filter((row) => row.stage === last).sort((a, b) => b.share - a.share);
+  const lowered = apart(ends.map((row) => (1 - row.share) * FLOW_HEIGHT), 14);
   return draw(
     {
       width,
@@ -501,7 +517,7 @@ export function drawFlow(stages: StageData[], width: number): SVGSVGElement | nu
         Plot.ruleY([0.5], { stroke: "var(--limit)", strokeDasharray: "6 3" }),
         Plot.lineY(rows, { x: "stage", y: "share", stroke: "what", strokeWidth: 2.5, curve: "bump-x" }),
         Plot.dot(rows, { x: "stage", y: "share", fill: "what", r: 4 }),
-        Plot.text(rows, Plot.selectLast({ x: "stage", y: "share", z: "what", text: (row: { what: string; share: number }) => `${row.what} ${formatPercent(row.share)}`, textAnchor: "start", dx: 8, fill: "what" } as never)),
+        ...ends.map((row, i) => Plot.text([row], { x: "stage", y: "share", text: () => `${row.what} ${formatPercent(row.share)}`, textAnchor: "start", dx: 8, dy: lowered[i], fill: "what" })),
         tip(rows, { x: "stage", y: "share", title: "title" }),
       ],
     },

@@ -12,6 +12,7 @@ from wayveil.advice.trial import ENOUGH, Trial
 from wayveil.comparison.comparison_runs import ready_to_run
 from wayveil.comparison.frontier import ROUNDING, Candidate, dominated
 from wayveil.errors import InputError
+from wayveil.io.storage.addresses import is_remote
 from wayveil.recipe.recipe import Recipe
 from wayveil.yardstick.fair_loss import Resolution
 
@@ -85,7 +86,8 @@ class Advice:
     def recipe_text(self, folder: Path) -> str:
         """Return the recipe to run as TOML for a file in `folder`."""
         recipe = self.make_recipe()
-        output = Path(os.path.relpath(recipe.output.path.resolve(), folder.resolve()))
+        target = recipe.output.path
+        output = target if is_remote(target) else Path(os.path.relpath(target.resolve(), folder.resolve()))
         return ready_to_run(recipe, folder, output)
 
     def to_json(self) -> dict[str, Any]:
@@ -184,7 +186,8 @@ def _why(usable: Sequence[Trial], chosen: int, limit: float, resolution: Resolut
     elif trial.exposed == ():
         least = "the least" if trial.rank == min(one.rank for one in low) else "one"
         first += f", {least} of {len(low)} settings" if len(low) > 1 else ": it is the only setting"
-        first += " in which no attack finds anybody with more than its limit"
+        first += " that keep" + ("" if len(low) > 1 else "s") + " as much of rows and promise"
+        first += ", and in which no attack finds anybody with more than its limit"
     elif len(within) > 1:
         first += f", the least of {len(within)} settings that keep as much of the promise and stay below the risk limit"
     else:

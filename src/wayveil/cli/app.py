@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -86,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # and an exit code, and none a traceback.
     try:
         with stopping_gently():
-            code = app(arguments, prog_name="wayveil", standalone_mode=False)
+            code = _root_command()(arguments, prog_name="wayveil", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except Stopped as stop:
         with suppress(OSError):  # the terminal may be gone
@@ -109,6 +110,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         bug = describe_bug(error)
         return fail(f"{bug[:1].lower()}{bug[1:]}", 2, as_json=as_json)
+
+
+@cache
+def _root_command() -> Any:
+    """Return the commands as they are called: built once, however often `main` is called."""
+    return typer.main.get_command(app)
 
 
 @app.callback()
@@ -348,7 +355,7 @@ def _inspect(
     emit(seen.to_json(), lines, as_json=as_json)
 
 
-app.command("inspect")(reads_table(_inspect, "Any file with movement data, or - for standard input."))
+app.command("inspect")(reads_table(_inspect, "Any file with movement data, or - for standard input.", fetches=True))
 
 
 @app.command("warm")

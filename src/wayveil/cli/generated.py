@@ -15,12 +15,15 @@ from typer.core import TyperCommand
 __all__ = ["command_of", "group_of", "lazy", "with_options"]
 
 
-def lazy(build: Callable[[], Any]) -> type[TyperCommand]:
-    """Return a command class that becomes the command that `build` returns when it is called."""
+def lazy(build: Callable[[str | None], Any]) -> type[TyperCommand]:
+    """Return a command class that becomes the command that `build` returns when it is called.
+
+    `build` is told the first word after the command: of a group, no more than the command of this name has to be built.
+    """
 
     class Lazy(TyperCommand):
         def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
-            return build().make_context(info_name, args, parent, **extra)
+            return build(args[0] if args else None).make_context(info_name, args, parent, **extra)
 
     return Lazy
 

@@ -6,6 +6,7 @@ What is registered is imported only when one of them is called, or asked for hel
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +23,7 @@ from wayveil.cli.options import (
     Json,
     Keep,
     KeepMapping,
+    LocalFolder,
     MaxRisk,
     Measure,
     MemoryLimit,
@@ -50,9 +52,10 @@ from wayveil.errors import UsageError
 __all__ = ["build_generate", "build_prepare", "build_publish", "build_risk", "publish_recipe"]
 
 
-def build_publish() -> Any:
+def build_publish(first: str | None) -> Any:
     """Return the group of methods, each with its own parameters as options."""
-    return _group("method", _publisher, "Publish a data set with a method; nothing is published unless it is verified.")
+    help = "Publish a data set with a method; nothing is published unless it is verified."
+    return _group("method", _publisher, help, first)
 
 
 def _publisher(method: str) -> Any:
@@ -60,6 +63,7 @@ def _publisher(method: str) -> Any:
         spec: Any,
         out: OutFolder,
         typed: dict[str, Any],
+        local: LocalFolder = None,
         prepare: Prepare = None,
         time_bucket: TimeBucket = None,
         max_risk: MaxRisk = None,
@@ -87,8 +91,16 @@ def _publisher(method: str) -> Any:
         from wayveil.recipe import catalog
         from wayveil.recipe.recipe import make_recipe
 
-        output = {"path": out, "format": form, "keep": keep or [], "keep_mapping": keep_mapping, "overwrite": overwrite,
-                  "with_raw": with_raw, "sign_key": sign_key}  # fmt: skip
+        output = {
+            "path": out,
+            "local": local,
+            "format": form,
+            "keep": keep or [],
+            "keep_mapping": keep_mapping,
+            "overwrite": overwrite,
+            "with_raw": with_raw,
+            "sign_key": sign_key,
+        }
         if block_rows is not None and blocks is None:
             raise UsageError("--block-rows says how large blocks are; say what they are with --blocks.")
         # The same object that a recipe file gives: from here on there is one code path.
@@ -137,6 +149,7 @@ def publish_recipe(
 ) -> None:
     """Publish what a recipe says, and show what came of it, also where the promise was not kept."""
     from wayveil.pipeline.blocks import memory
+    from wayveil.pipeline.folder.fetched_files import fetched_recipe
     from wayveil.pipeline.folder.secret import Secret
     from wayveil.pipeline.publish import NotPublished, publish
     from wayveil.recipe.catalog import make_engine
@@ -147,17 +160,20 @@ def publish_recipe(
         find_browser()  # before anything is read
     key = None if secret is None else Secret.read(secret)
     workers = None
-    if memory_limit is not None:
-        recipe = memory.fit_to_memory(recipe, memory.parse_size(memory_limit))
-        workers = memory.WORKERS
-    # `auto` takes a cluster only if there is one and the data are worth it; then its address is not used here.
-    name = memory.choose_engine(recipe, scheduler=scheduler)
-    address = None if recipe.engine == "auto" and name == "local" else scheduler
     try:
-        with (
-            progress_bar() as progress,
-            make_engine(name, progress, scheduler=address, workers=workers, insecure=insecure) as engine,
-        ):
+        with ExitStack() as stack:
+            if memory_limit is not None or recipe.engine == "auto":
+                recipe = stack.enter_context(fetched_recipe(recipe))  # its size decides
+            if memory_limit is not None:
+                recipe = memory.fit_to_memory(recipe, memory.parse_size(memory_limit))
+                workers = memory.WORKERS
+            # `auto` takes a cluster only if there is one and the data are worth it; then its address is not used here.
+            name = memory.choose_engine(recipe, scheduler=scheduler)
+            address = None if recipe.engine == "auto" and name == "local" else scheduler
+            progress = stack.enter_context(progress_bar())
+            engine = stack.enter_context(
+                make_engine(name, progress, scheduler=address, workers=workers, insecure=insecure)
+            )
             outcome = publish(recipe, engine=engine, secret=key, resume=resume)
     # A verdict that failed is a result as well: its numbers and its report are shown, and the exit code is 1.
     except NotPublished as refusal:
@@ -173,7 +189,7 @@ def publish_recipe(
     emit(show.outcome_json(outcome), show.outcome_lines(outcome, verbose=verbose), as_json=as_json)
 
 
-def build_risk() -> Any:
+def build_risk(first: str | None) -> Any:
     """Return the command with the parameters of all attacks as options."""
     from wayveil.recipe import catalog
 
@@ -241,9 +257,9 @@ def _risk(
     emit(content, show.risk_lines(results), as_json=as_json)
 
 
-def build_generate() -> Any:
+def build_generate(first: str | None) -> Any:
     """Return the group of workloads, each with its own parameters as options."""
-    return _group("workload", _generator, "Write synthetic data; the same seed gives the same file.")
+    return _group("workload", _generator, "Write synthetic data; the same seed gives the same file.", first)
 
 
 def _generator(workload: str) -> Any:
@@ -260,9 +276,9 @@ def _generator(workload: str) -> Any:
     return generate
 
 
-def build_prepare() -> Any:
+def build_prepare(first: str | None) -> Any:
     """Return the group of preparation steps, each with its own parameters as options."""
-    return _group("step", _preparer, "Run one preparation step on its own.")
+    return _group("step", _preparer, "Run one preparation step on its own.", first)
 
 
 def _preparer(step: str) -> Any:
@@ -287,14 +303,21 @@ def _preparer(step: str) -> Any:
     return reads_table(prepare)
 
 
-def _group(family: Any, make: Callable[[str], Any], help: str) -> Any:
-    """Return a group with a command for each of a family: what `make` returns for its name, with its parameters."""
+def _group(family: Any, make: Callable[[str], Any], help: str, first: str | None) -> Any:
+    """Return a group with a command for each of a family: what `make` returns for its name, with its parameters.
+
+    Where the first word names one of them, the others are not built: a dozen commands cost more than a small run.
+    """
     from wayveil.recipe import catalog
 
+    entries = catalog.entries(family)
+    named_entry = "" if first is None else first.replace("-", "_")
+    if named_entry in entries:
+        entries = {named_entry: entries[named_entry]}
     return group_of(
         (
             (name, f"{cls.summary}.", with_options(make(name), catalog.parameters(family, name)))  # type: ignore[attr-defined]
-            for name, cls in catalog.entries(family).items()
+            for name, cls in entries.items()
         ),
         help,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,8 +48,12 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 """Parameters under which something is left; those of other methods are of the example in ``wayveil methods``."""
 
 
+_SLOWEST = ("gsup", "knode", "tga")
+"""Methods whose kernels take longest to compile: these begin, so that no core is idle while the last one compiles."""
+
+
 def rehearse_all(names: Sequence[str] = (), *, jobs: int | None = None) -> Iterator[str]:
-    """Rehearse methods, all of them by default, in a process each; yield the name of each that is done.
+    """Rehearse methods, all of them by default, in a process each; yield the name of each when it is done.
 
     Parameters
     ----------
@@ -65,14 +70,14 @@ def rehearse_all(names: Sequence[str] = (), *, jobs: int | None = None) -> Itera
     for name in names:
         if name not in known:
             raise UsageError(f"There is no method {name!r}; known: {', '.join(known)}.{closest(name, known)}")
-    waiting = list(names or known)
+    waiting = list(names) or sorted(known, key=lambda name: name not in _SLOWEST)
     running: dict[str, subprocess.Popen[bytes]] = {}
     try:
         while waiting or running:
             while waiting and len(running) < (jobs or os.cpu_count() or 1):
                 name = waiting.pop(0)
                 running[name] = _start(name)
-            done = next(iter(running))
+            done = _first_done(running)
             if running.pop(done).wait():
                 raise WayveilError(f"The rehearsal of {done} failed; run wayveil publish {done} to see why.")
             yield done
@@ -80,6 +85,15 @@ def rehearse_all(names: Sequence[str] = (), *, jobs: int | None = None) -> Itera
         for process in running.values():
             process.terminate()
             process.wait()
+
+
+def _first_done(running: dict[str, subprocess.Popen[bytes]]) -> str:
+    """Wait until one of the processes has ended, whichever it is, and return its name."""
+    while True:
+        for name, process in running.items():
+            if process.poll() is not None:
+                return name
+        time.sleep(0.02)
 
 
 def _start(name: str) -> subprocess.Popen[bytes]:

@@ -42,6 +42,7 @@ from wayveil.io.intake.text_files import (
 )
 from wayveil.io.intake.text_folder import gather_files
 from wayveil.io.intake.xml_records import convert_xml, holds_xml
+from wayveil.io.storage.addresses import path_text
 from wayveil.io.tabular.columns import INPUTS, LOCATION_COORDINATES
 from wayveil.io.tabular.crs import WGS84, crs_name
 from wayveil.io.tabular.messages import count, listed, was
@@ -197,7 +198,7 @@ def _begins_data(line: bytes) -> bool:
 
 def name_input(path: Path) -> str:
     """Return how messages call an input."""
-    return "standard input" if path == STANDARD_INPUT else str(path)
+    return "standard input" if path == STANDARD_INPUT else path_text(path)
 
 
 def place_input(path: Path) -> Path:

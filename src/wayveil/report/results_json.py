@@ -145,8 +145,7 @@ def _pieces(value: Any, line: str) -> Iterator[str]:
         yield _one_line(value)
 
 
-def _one_line(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+_one_line = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 _PLAIN = frozenset({str, int, bool, type(None)})

@@ -118,12 +118,14 @@ class RoadMovers(Workload):
     def generate(self, *, rng: np.random.Generator) -> Routes:
         """Return the trips as roads; owners are given, times are epoch seconds."""
         network = file_map(self.network) if self.network else random_map(self.roads, rng)
+        # Only nodes that can reach each other: every trip must find a way.
         inside = largest_piece(network)
         if len(inside) < 2:
             raise InputError(f"road_movers: the network {self.network!r} has no road between two nodes and back.")
         # Of a huge map with many places the ways would not fit into memory.
         n_places = max(2, min(self.places, len(inside), _MOST_WAYS // len(network.nodes)))
         places = rng.permutation(inside)[:n_places]
+        # The n-th most popular place is drawn with a weight of 1/sqrt(n).
         popularity = np.cumsum(1 / np.sqrt(np.arange(1, len(places) + 1)))
         ways = road_ways(network, places)
         lengths = 1 + rng.poisson(self.trip_length - 1, self._total)
@@ -131,9 +133,11 @@ class RoadMovers(Workload):
         to = _drawn(popularity, self._total, rng)
         start = _starts(ways, to, lengths, rng)
         road = self._walk(network, ways, places, popularity, start, to, lengths, rng)
+        # Everybody has the same number of trips, and some drawn people one more for what remains.
         each, more = divmod(self._total, self.objects)
         n_trips = each + (rng.permutation(self.objects) < more)
         owner = np.repeat(np.arange(self.objects), n_trips)
+        # A pace per person, not per trip: 60 to 100 % of 50 km/h.
         pace_m_s = rng.uniform(0.6, 1.0, self.objects)[owner] * _SPEED_M_S
         since = _since_start(network, offsets, road, pace_m_s)
         t = self._begins(offsets_of(n_trips), network, offsets, road, since, pace_m_s, rng)

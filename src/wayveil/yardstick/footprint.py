@@ -104,6 +104,7 @@ class Space:
 def make_space(raw: Data) -> Space:
     """Return in what the places of raw data are measured."""
     sites = raw.sites() or Sites()
+    # Stops: a node of the taxonomy stands for the leaves below it, which are numbered in a row.
     if sites.names is not None and sites.leaves is not None:
         spans = ((first, last) for first, last in sites.leaves.tolist())
         return Space(metres=False, leaves=dict(zip(sites.names, spans, strict=True)))
@@ -113,6 +114,7 @@ def make_space(raw: Data) -> Space:
             positions = zip(sites.sides[0].tolist(), sites.sides[2].tolist(), strict=True)
             places = dict(zip(sites.names, positions, strict=True))
         return Space(metres=True, frame=sites.frame, box=_middle_box(*sites.reach), places=places)
+    # Names without coordinates: only whether it is the same place can be measured.
     if sites.names is not None:
         return Space(metres=False, names={name: i for i, name in enumerate(sorted(set(sites.names)))})
     raise UsageError(f"What is left of {raw.kind} cannot be measured: it is not known where they are.")
@@ -133,6 +135,7 @@ def blur_times(steps: Sequence[Any], time_format: Any) -> TimeBlur:
     for step in steps:
         if step.name == "bucket":
             width = duration_units(step.name, "width", step.width, time_format)
+            # The coarser of two steps decides.
             blur = blur if width < blur.width else TimeBlur(width, 0, blur.dates)
         elif step.name == "grid":
             width = duration_units(step.name, "bucket", step.bucket, time_format)
@@ -165,8 +168,10 @@ def trace(
     x, y = _places(data, space, steps, polygons)
     low, high = _times(data, blur, steps)
     scale = 1.0 if unit is None else unit
+    # In seconds where dates are known, otherwise in units of the file.
     t = low * scale, high * scale
     if not timed:
+        # What is published says nothing of when: it may have been at any time.
         t = np.full(data.n_rows, -np.inf), np.full(data.n_rows, np.inf)
     return Footprint(
         offsets=data.offsets,
@@ -198,6 +203,7 @@ def _times(data: Data, blur: TimeBlur, steps: Sequence[Any]) -> Range:
         lasting = [_ZONE_TIME.search(name) for name in sites.names]
         seconds = np.array([0 if m is None else duration_s(m[1]) or 0 for m in lasting], np.float64)
         per_unit = seconds_per_unit(data.time_format) or 1.0
+        # A zone may last longer than the bucket; its name says so.
         width = np.maximum(width, (seconds / per_unit)[sites.code])
     return low.astype(np.float64), low + width
 
@@ -224,6 +230,7 @@ def _places(data: Data, space: Space, steps: Sequence[Any], polygons: ZonePolygo
         sides = number, number, np.zeros(len(names)), np.zeros(len(names))
     else:
         sides = _sides_of_places(names, sites, space, steps, polygons)
+    # Sides are of places; rows name places by code.
     if sites.code is not None:
         sides = sides[0][sites.code], sides[1][sites.code], sides[2][sites.code], sides[3][sites.code]
     return sides[:2], sides[2:]
@@ -247,6 +254,7 @@ def _sides_of_places(
     naming = [step for step in steps if step.name in ("grid", "zones")]
     if not naming:
         return _moved_sides(sites, space) if sites.sides is not None else _known_places(names, space)
+    # The last step that named places is the one whose names are published.
     last = naming[-1]
     if last.name == "grid":
         cells = np.array([name[1:].split("_y") for name in names], np.float64).reshape(-1, 2) * float(last.cell)
@@ -273,6 +281,7 @@ def _outlined(names: Sequence[str], frame: Frame | None, space: Space, polygons:
     shrink = np.ones(len(sides))
     if len(others):
         sides[others], shrink[others] = _shapes([names[i] for i in others.tolist()], polygons)
+    # Open sides are put in below; until then they need some number to be converted.
     closed = np.where(np.isinf(sides), 0.0, sides)
     left, low = _to_metres(closed[:, 0], closed[:, 2], frame, space)
     right, high = _to_metres(closed[:, 1], closed[:, 3], frame, space)

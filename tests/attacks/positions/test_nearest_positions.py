@@ -560,3 +560,12 @@ def test_the_input_is_left_as_it_was():
     before = [column.tobytes() for column in (TRUE.t, TRUE.x, TRUE.y, TRUE.offsets, TRUE.owner)]
     attack(TRUE, TRUE)
     assert [column.tobytes() for column in (TRUE.t, TRUE.x, TRUE.y, TRUE.offsets, TRUE.owner)] == before
+
+
+@pytest.mark.parametrize("many", [64, 65, 200])
+def test_ties_of_more_than_can_be_noted_are_all_counted(many):
+    """Slots that may be nearest are noted, up to 64 of them; three people are at places of their own."""
+    truth = Points.from_records([[(0, 0.0, 0.0)]] * many + [[(0, 1000.0 + i, 5.0)] for i in range(3)])
+    measured = attack(truth, truth).measured
+    assert measured["identity_mean"] == pytest.approx(4 / (many + 3))
+    assert measured["mean_tied_people"] == pytest.approx((many * many + 3) / (many + 3))

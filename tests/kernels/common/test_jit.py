@@ -56,11 +56,21 @@ def python(code: str, **environment: str) -> str:
     return done.stdout
 
 
-def test_plain_and_compiled_code_do_the_same() -> None:
-    code = WORKLOAD.replace("= WORKLOAD", "= City(records=1500, blocks=20, hours=24)")
+def same_logs(workload: str) -> None:
+    """Check that plain and compiled code take the same steps in the same order, and that they are many."""
+    code = WORKLOAD.replace("= WORKLOAD", f"= {workload}")
     compiled = python(code, NUMBA_DISABLE_JIT="0")
     assert compiled == python(code, NUMBA_DISABLE_JIT="1")
     assert int(compiled.split()[0]) > 100  # much was suppressed
+
+
+def test_plain_and_compiled_code_do_the_same() -> None:
+    same_logs("City(records=60, blocks=8, hours=12)")
+
+
+@pytest.mark.slow
+def test_plain_and_compiled_code_do_the_same_at_length() -> None:
+    same_logs("City(records=1500, blocks=20, hours=24)")
 
 
 @pytest.mark.slow

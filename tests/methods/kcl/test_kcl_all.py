@@ -84,12 +84,12 @@ def check(data: Visits, asked: dict[str, Any], **more: Any) -> None:
 
 @pytest.mark.parametrize("suppression", ["local", "global"])
 def test_no_sequence_of_any_length_breaks_the_definition(suppression: str) -> None:
-    for data, asked in cases(70, 400):
+    for data, asked in cases(70, 130):
         check(data, asked, suppression=suppression)
 
 
 def test_frequent_sequences_can_be_spared_as_well() -> None:
-    for data, asked in cases(71, 150):
+    for data, asked in cases(71, 60):
         check(data, asked, preserve="mfs", min_support=2)
 
 

@@ -93,7 +93,7 @@ def cases(seed: int, n: int) -> Iterator[Case]:
 @pytest.mark.parametrize("suppression", ["local", "global"])
 def test_the_claim_holds_and_the_loss_is_true(suppression: str) -> None:
     rng, lost_of_all = random.Random(1), 0
-    for data, asked in cases(60, 300):
+    for data, asked in cases(60, 120):
         bar = rng.randint(1, 4)
         made = run(data, **asked, suppression=suppression, min_support=bar)
         assert violating(made.data, **asked) == []
@@ -104,7 +104,7 @@ def test_the_claim_holds_and_the_loss_is_true(suppression: str) -> None:
         assert made.facts["frequent sequences lost"] == lost
         assert made.facts["visits suppressed"] == data.n_visits - made.data.n_visits
         lost_of_all += lost
-    assert lost_of_all > 100
+    assert lost_of_all > 40
 
 
 def test_order_and_names_of_the_input_do_not_matter() -> None:

@@ -132,7 +132,7 @@ def test_the_output_satisfies_the_definition(case: Case) -> None:
 
 
 def test_the_output_satisfies_the_definition_on_random_tables() -> None:
-    for data, asked in cases(50, 400):
+    for data, asked in cases(50, 150):
         check(data, asked)
 
 
@@ -163,8 +163,8 @@ def present(data: Visits) -> dict[str, set[str | None]]:
 
 def test_the_printed_validity_test_breaks_the_claim_now_and_then() -> None:
     broken = 0
-    for data, asked in cases(54, 300):
+    for data, asked in cases(54, 150):
         method = PrintedKcl(**asked, accept_absence="yes")
         made = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine())
         broken += bool(violating(made.data, **asked))
-    assert 0 < broken < 100
+    assert 0 < broken < 50

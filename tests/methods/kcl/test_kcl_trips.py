@@ -136,7 +136,7 @@ def check(rng: random.Random) -> None:
 
 def test_shares_hold_over_people_and_over_trajectories() -> None:
     rng = random.Random(80)
-    for _ in range(60):
+    for _ in range(25):
         check(rng)
 
 
@@ -166,7 +166,7 @@ def test_what_is_known_of_one_visit_costs_least() -> None:
     Everybody has one trajectory.  Where more is known the choice is greedy, and this is the rule, not a law.
     """
     rng = random.Random(83)
-    for _ in range(40):
+    for _ in range(12):
         records = [[(rng.choice("aab"), t) for t in range(4) if rng.random() < 0.7] for _ in range(rng.randint(6, 14))]
         ill = ["HIV", "flu", *(rng.choice(["HIV", "flu", "none", "none"]) for _ in records[2:])]
         data = Visits.from_records(records, attributes={"ill": ill})

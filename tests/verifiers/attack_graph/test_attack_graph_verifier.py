@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.model import AttackGraph, Boxes, Frame, Points
-from wayveil.verifiers.attack_graph import attack_graph_verifier, boxes_at, dense_graph, matchings
+from wayveil.verifiers.attack_graph import attack_graph_verifier, boxes_at, candidates, dense_graph, matchings
 from wayveil.verifiers.attack_graph.attack_graph_verifier import check_attack_graph
 from wayveil.verifiers.attack_graph.candidates import Candidates
-from wayveil.verifiers.common import index_ranges
+from wayveil.verifiers.common import index_ranges, step_budget
+from wayveil.verifiers.common.step_budget import StepBudget
 
 # ---------------------------------------------------------------------------------------------------- the definition
 
@@ -302,14 +303,17 @@ def test_verdict_with_a_top_speed_is_the_definition(made, k, top_speed, row_shar
     assert_agrees(*made, k, top_speed=top_speed, row_share=row_share)
 
 
-@given(publications() | graphs().map(of_graph), st.sampled_from(["chunks", "search", "bits"]))
-@settings(deadline=None, max_examples=80)
+@given(publications() | graphs().map(of_graph), st.sampled_from(["chunks", "search", "bits", "rarest"]))
+@settings(deadline=None, max_examples=120)
 def test_how_it_is_computed_does_not_matter(made, way):
     with pytest.MonkeyPatch.context() as patch:
         if way == "chunks":
             patch.setattr(index_ranges, "CHUNK_ROWS", 2)
         elif way == "search":
             patch.setattr(boxes_at, "_TABLE_ROWS", 0)
+        elif way == "rarest":  # boxes around positions are too many to be held
+            patch.setattr(candidates, "_all_hits", lambda *_: None)
+            patch.setattr(boxes_at, "_GRID_CELLS", 9)
         else:
             patch.setattr(attack_graph_verifier, "MOST_EDGES", -1)
         assert_agrees(*made, 2, searches=way != "bits")
@@ -772,6 +776,41 @@ def test_boxes_around_many_positions_are_limited(monkeypatch):
     for limit, holds in ((100, True), (99, False)):
         monkeypatch.setattr(boxes_at, "MOST_ENTRIES", limit)
         assert check_attack_graph(boxes, AttackGraph(k=10), original=truth).holds == holds
+
+
+def test_more_boxes_around_positions_than_can_be_held_are_looked_for_from_the_rarest(monkeypatch):
+    boxes, truth = groups()
+    held = check_attack_graph(boxes, CLAIM, original=truth)
+    pairs = GROUPS * K * 3  # three positions of each are known, and at least the own box is around each
+    monkeypatch.setattr(candidates, "hits", limited_hits(pairs))
+    monkeypatch.setattr(index_ranges, "CHUNK_ROWS", 100)
+    assert check_attack_graph(boxes, CLAIM, original=truth) == held
+    monkeypatch.setattr(attack_graph_verifier, "STEP_LIMIT", GROUPS * K * TIMES + 1)
+    assert "cannot be certified" in check_attack_graph(boxes, CLAIM, original=truth).reason
+
+
+def limited_hits(most):
+    def hits(spots, shapes, steps):
+        if len(spots) >= most:
+            raise step_budget.BudgetExceeded
+        return boxes_at.hits(spots, shapes, steps)
+
+    return hits
+
+
+@given(publications())
+@settings(deadline=None, max_examples=80)
+def test_no_spot_is_in_more_boxes_than_the_bound_says(made):
+    boxes, truth = made
+    for cells in (1, 50, 4_000_000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(boxes_at, "_GRID_CELLS", cells)
+            spots, _ = boxes_at.Spots.of(truth, np.arange(truth.n_rows))
+            shapes = boxes_at.Shapes.of(boxes, np.arange(len(boxes)), spots.times, len(boxes), StepBudget(10**6))
+            starts, shape = boxes_at.hits(spots, shapes, StepBudget(10**6))
+            bounds = boxes_at.crowd_bounds(spots, shapes)
+        for spot, bound in enumerate(bounds.tolist()):
+            assert np.diff(shapes.starts)[shape[starts[spot] : starts[spot + 1]]].sum() <= bound
 
 
 def test_a_matching_is_not_searched_for_in_a_large_graph(monkeypatch):

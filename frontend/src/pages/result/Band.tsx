@@ -2,6 +2,7 @@ import type { Publication, WholeRun } from "../../api";
 import { linkTo } from "../../route";
 import { texts } from "../../texts";
 import type { MarkData } from "../../visual/results";
+import { pageWords } from "../../words";
 
 /** The verdict with its key numbers, what can be downloaded, and where to go from here. */
 export function Band({ run, result, good, change }: { run: WholeRun; result: Publication; good: boolean; change: () => void }) {
@@ -28,7 +29,7 @@ export function Band({ run, result, good, change }: { run: WholeRun; result: Pub
                   {reason.charAt(0).toUpperCase() + reason.slice(1)}.
                 </p>
               ))}
-              <p>{texts.result.remedies(head.remedies.join("; "))}</p>
+              <p>{texts.result.remedies(head.remedies.map(pageWords).join("; "))}</p>
             </>
           )}
           <p>{result.verdict.reason}</p>

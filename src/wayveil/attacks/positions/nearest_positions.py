@@ -98,7 +98,9 @@ class NearestPositions(OnPositions):
         check_matched(self.name, truth, target)
         tracks = Tracks.of(truth, target)
         tasks = [slice(i, i + _ATTACKS_PER_TASK) for i in range(0, len(queries), _ATTACKS_PER_TASK)]
+        # Kernels on a few attacks at a time: enough of them for all cores, and a small result for each.
         done = engine.map(partial(_nearest, tracks, queries, np.array(self._levels)), tasks)
+        # A first part without rows, so that there is something to join where nobody can be attacked.
         none = np.zeros((0, len(self._levels)), np.int64)
         tied, hit, many, own = (np.concatenate(parts).T for parts in zip((none,) * 4, *done, strict=True))
         published = (np.diff(target.offsets) > 0)[queries.trajectory]
@@ -134,6 +136,7 @@ class NearestPositions(OnPositions):
         points = target.as_points()
         if self.delta == 0 or points is None:
             return [None] * len(self._levels)
+        # Somebody with fewer samples than a level is attacked with all of theirs.
         depth = np.minimum(np.array(self._levels), known.count[:, None])
         sightings = Sightings(known.t, known.x, known.y, known.owner, depth)
         values = look_alike_values(truth, points, self.delta, tracks)

@@ -98,6 +98,7 @@ class Uniqueness(OnVisits):
         self, truth: Visits, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator
     ) -> PointQueries:
         times = Times.of(truth.t)
+        # With a bucket, two visits at one place in one bucket are one point, and are not drawn as two.
         bucket = self._bucket(times, truth.time_format)
         known = KnownPoints.draw(
             owners_of(truth),
@@ -165,6 +166,7 @@ class Uniqueness(OnVisits):
         """Return the widths of time, and for each the numbers of points, that are tried."""
         ladder = _ladder(queries.times, queries.time_format)
         bucket = self._bucket(queries.times, queries.time_format)
+        # All numbers of points at the chosen width; a few of them at every other width, for the chart.
         return [(bucket, range(1, self.points + 1)), *((step, self._few) for step in ladder)]
 
     def _asking(self, queries: PointQueries, target: Visits) -> Callable[[tuple[Bucket, Sequence[int]]], np.ndarray]:

@@ -6,6 +6,8 @@ import math
 import re
 from typing import Any
 
+import polars as pl
+
 from wayveil.commands.inspect.file_frame import FileFrame
 from wayveil.commands.inspect.inspection import Answer, Question
 from wayveil.io.formats.file_formats import has_format
@@ -24,6 +26,10 @@ __all__ = ["InputDraft"]
 _SIDE_FILES = ("known", "places", "zones", "network", "taxonomy")
 _MADE_NAME = re.compile(r" \(\d+\)$|^column_\d+$")
 _PERIODS_S = (1, 5, 15, 30, 60)
+_TRIPS = 100
+_TRIPS_EACH = 1.5
+_MOST_PREFIXES = 0.8
+"""Of so many beginnings of ids the rest must count trips from 0 or 1 on, and hardly any may have a full hundred."""
 _FORM_WORDS = {
     "degrees": "plain degrees",
     "e5": "hundred-thousandths of a degree",
@@ -329,6 +335,8 @@ class InputDraft:
             self.guesses.append(f"The person is '{named[0].column}': {named[0].why}.")
             return named[0].column
         answers = [_person_answer(person) for person in people]
+        if self.profile.trajectory in self.file.frame.columns:
+            answers += _prefix_answers(self.profile.trajectory, self.file.frame[self.profile.trajectory])
         if self.profile.trajectory or self.profile.layout == "trips" or not named or self.file.line is not None:
             words = (
                 "each trip is another person" if self.profile.layout == "trips" else "each trajectory is another person"
@@ -477,6 +485,32 @@ def _person_answer(person: Person) -> Answer:
         option=f"--columns 'user_id={person.column}'",
         changes={"columns": {"user_id": person.column}},
     )
+
+
+def _prefix_answers(column: str, ids: pl.Series) -> list[Answer]:
+    """Return the answer that ids of trips begin with that of a person, where their last two digits count trips.
+
+    So the trips 86201, 86202 and 86301 are of 862 and 863.  Ids that merely count up have no such beginning.
+    """
+    texts = ids.drop_nulls().cast(pl.String).unique()
+    if not len(texts) or not texts.str.contains(r"^\d{3,18}$").all():
+        return []
+    numbers = texts.cast(pl.Int64)
+    groups = (
+        pl.DataFrame({"person": numbers // _TRIPS, "trip": numbers % _TRIPS})
+        .group_by("person")
+        .agg(pl.len().alias("trips"), pl.col("trip").min().alias("first"), pl.col("trip").max().alias("last"))
+    )
+    counted = groups.select(((pl.col("first") <= 1) & (pl.col("last") < 2 * pl.col("trips") + 2)).mean()).item()
+    full = groups.select((pl.col("trips") >= _TRIPS - 1).mean()).item()
+    if not 1 < groups.height <= len(texts) / _TRIPS_EACH or counted < _MOST_PREFIXES or full > 1 - _MOST_PREFIXES:
+        return []
+    part = f"{column}[:-2]"
+    why = f"{groups.height:,} different beginnings, and the last two digits count the trips of each"
+    return [
+        Answer(words=f"the beginning of '{column}' is the person: {why}", option=f"--columns 'user_id={part}'",
+               changes={"columns": {"user_id": part}})
+    ]  # fmt: skip
 
 
 def _time_words(time: TimeGuess, form: str, zone: str) -> str:

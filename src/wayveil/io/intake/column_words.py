@@ -56,15 +56,15 @@ _NAME_PARTS = {
         start started begin from origin orig pickup pick pu source o s in entry enter entered ent departure depart
         departed board boarding boarded tapin checkin origen retiro salida inicio abfahrt partenza von unlock rental
         checkout strt einstieg entree entrada entrata ingresso origem partida ausleihe ausleih entleihe entleih
-        beginn anfang debut inizio comienzo depart
+        beginn anfang debut inizio comienzo depart dep
     """,
     "end": """
         end ended to destination dest dropoff drop do finish target stop e d out exit exited ex arrival arrive arrived
         alight alighting alighted tapout destino arribo llegada fin ankunft arrivee arrivo nach lock return returned
         ausstieg sortie uscita chegada ziel ruckgabe rueckgabe
-        ende fine termino final
+        ende fine termino final arr
     """,
-    "unsure side": "in out rental return checkin checkout lock unlock departure arrival enter ent ex drop pick",
+    "unsure side": "in out rental return checkin checkout lock unlock departure arrival dep arr enter ent ex drop pick",
     "says nothing": """
         id ids name code number no nr num key at of trip tpep lpep up off the ms tap check local utc gps census
         community council ciclo centroid logical hhmm unix numero nom nummer seconds raw ping pk detail details
@@ -92,7 +92,7 @@ _PAIRS = {
 # left out: "dataora" would be cut in the wrong place.
 _VOCABULARY = {word for role in ("time", "lon", "lat", "place", "trajectory") for word in WORDS[role]}
 _VOCABULARY -= {"t", "ap", "sta", "ora", "data"}
-_VOCABULARY |= {*_START, *_END, *_OF, *_OTHER, "user", "person", "bike"} - {"ent", "ex", "strt"}
+_VOCABULARY |= {*_START, *_END, *_OF, *_OTHER, "user", "person", "bike"} - {"ent", "ex", "strt", "dep", "arr"}
 """What a word may be cut into."""
 
 

@@ -48,6 +48,7 @@ def read_road_table(path: str | Path, crs: str | None) -> RoadNetwork:
     rows = table.read([at[name] for name in columns])
     if not len(rows):
         raise table.wrong("the file has a header but no roads; at least one road is needed.")
+    # First the graph, which must be whole; then where it lies, which may be unknown.
     roads, start, end, nodes = _graph(rows, at)
     geometry = _geometry(rows, at[drawn]) if drawn else None
     given = [_numbers(rows, at[name]) for name in ends] if ends else None
@@ -74,6 +75,7 @@ def _graph(rows: Rows, at: dict[str, int]) -> tuple[list[str], IntArray, IntArra
         "column 'road' repeats the name of another road",
         "Give every directed road a name of its own; a street with two directions is two roads.",
     )
+    # Both ends are coded together, so that a node has one number on either side.
     both, nodes = by_name(pl.concat([required(rows, at["from_node"]), required(rows, at["to_node"])]))
     start = both[: len(rows)].astype(np.int64)
     end = both[len(rows) :].astype(np.int64)
@@ -109,11 +111,13 @@ def _lengths(rows: Rows, position: int, *, known: bool) -> FloatArray | None:
     """Return lengths, NaN where a missing one can be computed; None where all are missing."""
     values = rows.frame[str(position)]
     name = rows.table.names[position]
+    # An empty text is a missing value, too.
     empty = values.is_null() if values.dtype != pl.String else values.is_null() | (values == "").fill_null(True)
     if empty.all():
         return None
     numbers = values.cast(pl.Float64, strict=False)
     sound = numbers.is_finite().fill_null(False) & (numbers >= 0).fill_null(False)
+    # Where places are known, a missing length is computed from them; otherwise every length must be there.
     rows.refuse(~sound & ~(empty if known else empty & False), f"column '{name}' is not a number >= 0", _CORRECT)
     return numbers.fill_null(np.nan).to_numpy()
 
@@ -131,6 +135,7 @@ def _system(
         return crs
     if ends == ENDS_DEGREES:
         return WGS84
+    # Metres by their names; numbers that are all small could be degrees under a wrong name, and must be declared.
     if given_ends is not None:
         if could_be_degrees(np.append(*given_ends[::2]), np.append(*given_ends[1::2])):
             raise unsaid_degrees_error(source.table.path, "every road")
@@ -146,10 +151,12 @@ def _system(
 def _refuse_outside(rows: Rows, given: list[FloatArray] | None, geometry: Lines | None, crs: Crs | None) -> None:
     bad = np.zeros(len(rows), np.bool_)
     degrees = crs is not None and crs.degrees
+    # Each end of a road has its own pair of columns.
     for x, y in [] if given is None else [(given[0], given[1]), (given[2], given[3])]:
         bad |= _outside(x, y, degrees)
     if geometry is not None:
         wrong = _outside(geometry.x, geometry.y, degrees)
+        # A road is refused as a whole if any point of its line is outside.
         bad |= np.bincount(_line_of_point(geometry)[wrong], minlength=len(rows)) > 0
     form = "longitudes from -180 to 180 with latitudes from -90 to 90" if degrees else "metres below 10^13"
     rows.refuse(bad, f"coordinates are not {form}", _CORRECT)
@@ -178,7 +185,7 @@ def _places(
         x = np.append(given[0], given[2])
         y = np.append(given[1], given[3])
         node = np.append(start, end)
-        apart = 0.0
+        apart = 0.0  # columns repeat the same number in every row, so it must be the same
         what = "a node has another place than in an earlier row"
     elif geometry is not None:
         has = np.flatnonzero(np.diff(geometry.offsets))
@@ -198,6 +205,7 @@ def _places(
     x = x[order]
     y = y[order]
     first_at = np.full(n_nodes, -1)
+    # Written from the back, so that the first row in which a node stands remains.
     first_at[node[::-1]] = np.arange(len(node))[::-1]
     unplaced = first_at < 0
     rows.refuse(
@@ -207,6 +215,7 @@ def _places(
     )
     at_x = x[first_at]
     at_y = y[first_at]
+    # Metres per degree of latitude: a rough measure is enough for a tolerance.
     scale = 111_320.0 if crs is not None and crs.degrees else 1.0
     off = np.hypot(x - at_x[node], y - at_y[node]) * scale > apart
     rows.refuse(np.bincount(road[off], minlength=len(rows)) > 0, what, _CORRECT)

@@ -99,6 +99,7 @@ def read_zones(path: str | Path, *, id_column: str = "auto", frame: Frame | None
     column, ids = _ids(shown, layer, id_column)
     if id_column == "auto":
         notes.append(f"The ids of the zones were taken from {column}; name another with id=COLUMN.")
+    # Crossing borders are repaired before anything is measured: their areas would be wrong.
     shapes, repaired = _valid(shown, layer)
     if repaired:
         notes.append(f"Borders that cross themselves were repaired in {count(repaired, 'zone')}.")
@@ -106,6 +107,7 @@ def read_zones(path: str | Path, *, id_column: str = "auto", frame: Frame | None
         shapes = _in_frame(shown, shapes, layer.crs, frame)
     elif layer.crs is not None and layer.crs != WGS84:
         shapes = _transformed(shown, shapes, layer.crs)
+    # A position in two zones would have two names.
     _refuse_overlaps(shown, shapes, layer)
     return ZonePolygons(name=tuple(ids), shape=tuple(shapely.to_wkb(shapes).tolist()), notes=tuple(notes))
 
@@ -124,6 +126,7 @@ def _geojson(shown: str, path: Path) -> _Layer:
         try:
             shapes.append(shapely.from_geojson(json.dumps(geometry)))
         except (shapely.errors.GEOSException, TypeError, ValueError):
+            # Counted as a feature all the same: it is refused below, with its number.
             shapes.append(None)
         properties = feature.get("properties") if isinstance(feature, dict) else None
         row = (
@@ -131,6 +134,7 @@ def _geojson(shown: str, path: Path) -> _Layer:
             if isinstance(properties, dict)
             else {}
         )
+        # GeoJSON may keep the id beside the properties.
         if isinstance(feature, dict) and feature.get("id") is not None and "id" not in row:
             row["id"] = _text(feature["id"])
         rows.append(row)
@@ -144,7 +148,7 @@ def _geojson(shown: str, path: Path) -> _Layer:
         columns={name: [row.get(name) for row in rows] for name in names},
         numbers=numbers,
         noun=noun,
-        crs=crs_name(systems.pop()) if systems else WGS84,
+        crs=crs_name(systems.pop()) if systems else WGS84,  # what the standard prescribes where nothing is said
     )
 
 
@@ -169,6 +173,7 @@ def _text(value: Any) -> str | None:
     """Return the value of a property as an id; a list or an object is none."""
     if value is None or isinstance(value, (bool, dict, list)) or value != value:
         return None
+    # Libraries read whole numbers as floats where some are missing; an id is not 12.0.
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return normal_text(str(value)) or None
@@ -198,7 +203,9 @@ def _ids(shown: str, layer: _Layer, wanted_name: str) -> tuple[str, list[str]]:
             )
             raise InputError(f"{shown}: in column {wanted_name!r} {what}; every zone needs an id of its own.")
         return f"column {wanted_name!r}", [str(value) for value in id_column]
+    # Reversed, so that of two names that differ by case the first one stays.
     usual = {name.lower(): name for name in reversed(list(layer.columns))}
+    # Usual names in their order, then any column that tells zones apart.
     for column in (*(usual[word] for word in _USUAL_IDS if word in usual), *layer.columns):
         if is_id(layer.columns[column]):
             return f"column {column!r}", [str(value) for value in layer.columns[column]]
@@ -216,6 +223,7 @@ def _valid(shown: str, layer: _Layer) -> tuple[np.ndarray, int]:
             f"{shown}: {count(len(bad), 'feature')} {'is' if len(bad) == 1 else 'are'} no polygon of finite numbers, "
             f"{'at' if len(bad) == 1 else 'first at'} {layer.noun} {layer.numbers[bad[0]]:,}; correct or remove them."
         )
+    # Heights play no part.
     shapes = shapely.force_2d(layer.shapes)
     crossed = ~shapely.is_valid(shapes)
     shapes[crossed] = [_areas(shape) for shape in shapely.make_valid(shapes[crossed]).tolist()]
@@ -230,6 +238,7 @@ def _valid(shown: str, layer: _Layer) -> tuple[np.ndarray, int]:
 
 def _areas(shape: Any) -> Any:
     """Return what of a repaired shape has an area."""
+    # A repair may leave lines and points where borders crossed; only areas are zones.
     parts = shapely.get_parts(shapely.get_parts(np.array([shape], dtype=object)))
     return shapely.union_all(parts[np.isin(shapely.get_type_id(parts), _POLYGONS)])
 

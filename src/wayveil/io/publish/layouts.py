@@ -154,8 +154,7 @@ class VisitsLayout(Layout):
     def read(self, rows: Rows, again: BoolArray, beside: Beside) -> dict[str, Any]:
         """Return locations in the order of their names, and times."""
         location = read_text(rows, self.position("location"))
-        t = read_times(rows, self.position("t"), beside.time_format)
-        refuse_late(rows, t, again)
+        t = self.read_times(rows, again, beside)
         codes, locations = by_name(location)
         return {"location": codes, "t": t, "locations": locations}
 
@@ -175,8 +174,7 @@ class PointsLayout(Layout):
 
     def read(self, rows: Rows, again: BoolArray, beside: Beside) -> dict[str, Any]:
         """Return times and metres."""
-        t = read_times(rows, self.position("t"), beside.time_format)
-        refuse_late(rows, t, again)
+        t = self.read_times(rows, again, beside)
         x, y = (read_numbers(rows, self.position(name)) for name in self.geometry)
         frame = beside.frame
         # Only now, with all rows at hand, can it be said which row is no place on earth.

@@ -19,6 +19,8 @@ Ints = NDArray[Any]
 Floats = NDArray[Any]
 
 _ROUNDING = 1e-12  # far above what a float loses, far below what a position says
+_MOST_LISTED = 64
+"""Slots that are noted per attack while limits are found: only these have to be looked at again."""
 
 
 class Slots(NamedTuple):
@@ -81,12 +83,17 @@ def nearest_owners(rows: BoxSides, slots: Slots, known: Sightings, speed: float,
     own = np.zeros((n, n_levels), np.int64)
     counted = np.empty((n, n_levels), np.int64)  # the last owner counted: slots of one owner are neighbours
     counted[:] = -1
-    limit = _limits(rows, slots, known, speed, rounding)
-    # Every slot meets every attack once.  `cost` is the sum over the positions so far; where their number is that of a
-    # level, the slot is one of the nearest if the sum is within the limit of the level.
-    for s in range(slots.owner.size):
-        who = slots.owner[s]
-        for i in range(n):
+    limit, listed, n_listed = _limits(rows, slots, known, speed, rounding)
+    # Every slot that may be one of the nearest meets every attack once, in ascending order: those that were noted, or
+    # all, one after the other, for attacks with more than can be noted.  `cost` is the sum over the positions so far;
+    # where their number is that of a level, the slot is one of the nearest if the sum is within the limit of the level.
+    some, full = _by_list(n_listed)
+    for turn in range(some.size + slots.owner.size):
+        with_list = turn < some.size
+        for at in range(n_listed[some[turn]] if with_list else full.size):
+            i = some[turn] if with_list else full[at]
+            s = listed[i, at] if with_list else turn - some.size
+            who = slots.owner[s]
             cost = 0.0
             level = np.int64(0)
             for j in range(known.depth[i, n_levels - 1]):
@@ -122,9 +129,13 @@ def nearest_values(
     many = np.zeros((n, n_levels), np.int64)
     nearest = np.empty((n, n_levels), np.int64)
     nearest[:] = -1
-    limit = _limits(rows, slots, known, speed, rounding)
-    for s in range(slots.owner.size):
-        for i in range(n):
+    limit, listed, n_listed = _limits(rows, slots, known, speed, rounding)
+    some, full = _by_list(n_listed)
+    for turn in range(some.size + slots.owner.size):  # as in `nearest_owners`
+        with_list = turn < some.size
+        for at in range(n_listed[some[turn]] if with_list else full.size):
+            i = some[turn] if with_list else full[at]
+            s = listed[i, at] if with_list else turn - some.size
             cost = 0.0
             level = np.int64(0)
             for j in range(known.depth[i, n_levels - 1]):
@@ -146,8 +157,15 @@ def nearest_values(
 
 @inner
 def _limits(rows: BoxSides, slots: Slots, known: Sightings, speed: float, rounding: float) -> Any:
-    """Return the sum of squared distances, per attack and level, up to which a trajectory is one of the nearest."""
+    """Return (limit, listed, n_listed): the sum of squared distances, per attack and level, up to which a trajectory is
+    one of the nearest; and the slots of each attack that were not above a limit when they were looked at, ascending.
+
+    Limits only fall, so every slot that is within the last ones is listed.  `n_listed` is how many there are; of more
+    than `_MOST_LISTED` only the first are noted.
+    """
     n, n_levels = known.depth.shape
+    listed = np.empty((n, _MOST_LISTED), np.int64)
+    n_listed = np.zeros(n, np.int64)
     limit = np.empty((n, n_levels), np.float64)
     limit[:] = np.inf
     # First the victims' own trajectories: they are near, and a tight limit saves time.  Then all, for the final limits.
@@ -159,6 +177,7 @@ def _limits(rows: BoxSides, slots: Slots, known: Sightings, speed: float, roundi
                     continue
                 cost = 0.0
                 level = np.int64(0)
+                is_near = False
                 for j in range(known.depth[i, n_levels - 1]):
                     t = known.t[i, j]
                     x = known.x[i, j]
@@ -169,9 +188,20 @@ def _limits(rows: BoxSides, slots: Slots, known: Sightings, speed: float, roundi
                     cost += cost_at(rows, slots.first[s], slots.last[s], t, x, y, speed)
                     while level < n_levels and known.depth[i, level] == j + 1:
                         wider = (np.sqrt(cost) * (1 + _ROUNDING) + np.sqrt(j + 1.0) * rounding) ** 2
+                        is_near |= cost <= limit[i, level]
                         limit[i, level] = min(limit[i, level], wider)
                         level += 1
-    return limit
+                if turn == 1 and is_near:
+                    if n_listed[i] < _MOST_LISTED:
+                        listed[i, n_listed[i]] = s
+                    n_listed[i] += 1
+    return limit, listed, n_listed
+
+
+@inner
+def _by_list(n_listed: Ints) -> tuple[Ints, Ints]:
+    """Return the attacks whose slots are all listed, and those with more than can be."""
+    return np.flatnonzero(n_listed <= _MOST_LISTED), np.flatnonzero(n_listed > _MOST_LISTED)
 
 
 @kernel

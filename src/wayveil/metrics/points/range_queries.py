@@ -120,6 +120,7 @@ class RangeQueries(OnPositions):
             for data in (original, published)
         )
         expected = [_expected(data, queries, disc=self.shape == "disc") for data in (original, published)]
+        # Counts near 0 would make any error infinite: relative errors are of at least this number.
         sanity = max(1.0, _SANITY * int(with_rows(original).sum()))
         return {
             "asked": queries, "radius": radius, "sanity": sanity, "before": before, "after": after, "expected": expected
@@ -157,15 +158,19 @@ class RangeQueries(OnPositions):
     def _ask(self, original: Points) -> Queries:
         """Return the queries; none without points."""
         box = usual_box(original)
+        # A seed of its own, and not that of the run: the same queries are asked of every publication, so that errors
+        # compare.
         rng = np.random.default_rng(self.seed)
         n = self.queries if box else 0
         half = usual_side(original) * self.side * rng.uniform(_SMALLEST_SIDE, 1, n) / 2
+        # Centres where people are: a row drawn at random, so busy places are asked about more often.
         rows = rng.integers(0, max(1, original.n_rows), n)
         x = original.x[rows]
         y = original.y[rows]
         t = original.t[rows].astype(np.float64)
         start, stop = usual_span(original.t) if box else (0.0, 0.0)
         if self.centres == "uniform" and box:
+            # Or anywhere in the area and the time that most of the data cover.
             x, y, t = (low + (high - low) * rng.random(n) for low, high in (box[:2], box[2:], (start, stop)))
         length = (stop - start) * self.duration * rng.uniform(_SHORTEST, 1, n)
         # All of the interval is in the time of the data.

@@ -16,6 +16,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from io import BufferedReader
 from pathlib import Path
@@ -490,8 +491,13 @@ def versions() -> dict[str, str]:
     """Return the versions that decide the result."""
     return {
         "python": platform.python_version(),
-        **{name: version(name) for name in _VERSIONED if name != "python"},
+        **{name: _version_of(name) for name in _VERSIONED if name != "python"},
     }
+
+
+@cache
+def _version_of(name: str) -> str:
+    return version(name)
 
 
 def _place_type(frame: Frame) -> str:

@@ -20,7 +20,10 @@ def clean(text: object) -> str:
     >>> clean("a\\x00b\\u202ec\\nd")
     'a\ufffdb\ufffdc d'
     """
-    spaced = re.sub(r"[\t\n\r]+", " ", str(text))
+    written = str(text)
+    if written.isascii() and written.isprintable():  # nearly all texts; the rest is looked at sign by sign
+        return written
+    spaced = re.sub(r"[\t\n\r]+", " ", written)
     return "".join(
         # Control characters and signs that turn the direction of text are replaced: a name could otherwise make a page
         # show something else.

@@ -88,15 +88,19 @@ class Grid(Step):
             return self._run_on_trips(data, width)
         column = self._numbers(data.x)
         line = self._numbers(data.y)
+        # Floor division, also of negative times: buckets begin at multiples of the width.
         bucket = data.t // width * width
         trajectory = trajectory_of_row(data.offsets)
         begins = _changes(trajectory, bucket)
         if self.keep == "longest":
             lasts = np.zeros(data.n_rows, np.int64)
+            # A position lasts until the next one of the same trajectory, but not beyond its bucket; the last one lasts
+            # no time.
             same = trajectory[1:] == trajectory[:-1]
             lasts[:-1][same] = (np.minimum(data.t[1:], bucket[:-1] + width) - data.t[:-1])[same]
             rows = _longest(np.cumsum(begins), column, line, lasts)
         else:
+            # The last row of a group is the one before the next group begins.
             rows = np.flatnonzero(begins if self.keep == "first" else np.roll(begins, -1))
         code, cells = _named(column[rows], line[rows])
         names = tuple(f"x{at}_y{on}" for at, on in cells.tolist())
@@ -109,6 +113,7 @@ class Grid(Step):
             attributes=data.attributes,
             time_format=data.time_format,
             owners=data.owners,
+            # A cell is placed at its middle.
             place_x=(cells[:, 0] + 0.5) * self.cell,
             place_y=(cells[:, 1] + 0.5) * self.cell,
             place_frame=data.frame,
@@ -125,6 +130,7 @@ class Grid(Step):
             )
         code, cells = _named(self._numbers(data.place_x), self._numbers(data.place_y))
         names = tuple(f"x{at}_y{on}" for at, on in cells.tolist())
+        # Names of places of a trip begin with the end that they are.
         arrives = np.array([name.startswith(DESTINATION) for name in data.locations], np.bool_)
         trip = trajectory_of_row(data.offsets)
         ends = {name: np.full(len(data), -1, np.int64) for name in ("origin", "destination")}
@@ -168,6 +174,7 @@ def _changes(*columns: IntArray) -> np.ndarray:
 
 def _longest(group: IntArray, column: IntArray, line: IntArray, lasts: IntArray) -> IntArray:
     """Return, for each group of rows, the first row of the cell with the largest sum; groups are in order."""
+    # Stretches of rows in one cell; then stretches of the same cell in a group together, with the sum of their times.
     stretch = np.flatnonzero(_changes(group, column, line))
     lasts = np.add.reduceat(lasts, stretch)
     order = np.lexsort((line[stretch], column[stretch], group[stretch]))
@@ -175,6 +182,7 @@ def _longest(group: IntArray, column: IntArray, line: IntArray, lasts: IntArray)
     heads = np.flatnonzero(_changes(group[first], column[first], line[first]))
     total = np.add.reduceat(lasts[order], heads)
     first = first[heads]
+    # In each group the largest total, of equals the earliest row.
     best = np.lexsort((first, -total, group[first]))
     return first[best[_changes(group[first[best]])]]
 
@@ -183,6 +191,7 @@ def _named(column: IntArray, line: IntArray) -> tuple[IntArray, IntArray]:
     """Return a code per row, and the numbers (column, line) behind the codes, in their order."""
     columns, i = np.unique(column, return_inverse=True)
     lines, j = np.unique(line, return_inverse=True)
+    # Numbers of cells can be large; ranks of columns and lines fit into one integer together.
     cells, code = np.unique(i * max(len(lines), 1) + j, return_inverse=True)
     width = max(len(lines), 1)
     return code, np.stack([columns[cells // width], lines[cells % width]], axis=1)

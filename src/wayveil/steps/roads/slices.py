@@ -93,8 +93,10 @@ class Slices(Step):
         """Return the parts, notes, and for every part the trajectory that it comes from."""
         if data.n_rows and not data.t.any():
             raise InputError("slices: the routes have no times, so they cannot be cut by time; give a column t.")
+        # A road belongs to the slice in which it was entered.
         t_start, t_end, inside = self._slices(data)
         trajectory = trajectory_of_row(data.offsets)[inside]
+        # A part begins with a trajectory, and wherever the slice is another one than in the row before.
         begins = np.ones(len(trajectory), np.bool_)
         begins[1:] = (trajectory[1:] != trajectory[:-1]) | (t_start[1:] != t_start[:-1])
         first = np.flatnonzero(begins)
@@ -116,6 +118,7 @@ class Slices(Step):
         if self.width != "none":
             width = duration_units(self.name, "width", self.width, data.time_format)
             _check_room(data.t, width)
+            # Floor division, so that slices before 1970 begin where others do.
             t_start = data.t // width * width
             return t_start, t_start + width, np.ones(data.n_rows, np.bool_)
         seconds = seconds_per_unit(data.time_format)
@@ -130,6 +133,8 @@ class Slices(Step):
         t_end = np.zeros(data.n_rows, np.int64)
         inside = np.zeros(data.n_rows, np.bool_)
         for begin, end in _parse(self.frames):
+            # The day counted from the beginning of the frame: a frame over midnight is then one interval, of the day it
+            # began on.
             day_of = (data.t - begin * minute) // day * day
             here = data.t - day_of < end * minute
             t_start[here] = day_of[here] + begin * minute
@@ -158,6 +163,7 @@ def _parse(text: str) -> list[tuple[int, int]]:
     frames = []
     for part in text.split(","):
         match = _FRAME.fullmatch(part.strip())
+        # what does not match gets minutes that are refused below
         h1, m1, h2, m2 = (int(word) for word in match.groups()) if match else (0, 60, 0, 60)
         begin = h1 * 60 + m1
         end = h2 * 60 + m2
@@ -166,8 +172,10 @@ def _parse(text: str) -> list[tuple[int, int]]:
                 "slices: frames must be times of the day such as 06:00-10:00,16:00-19:00, from 00:00 to 24:00, got "
                 f"{text!r}."
             )
+        # An end that is not after the beginning is on the next day.
         frames.append((begin, end if end > begin else end + _DAY_MIN))
     frames.sort()
+    # Behind the last frame comes the first one of the next day.
     follow = [*frames[1:], (frames[0][0] + _DAY_MIN, 0)]
     if any(end > begin for (_, end), (begin, _) in zip(frames, follow, strict=True)):
         raise ParameterError(f"slices: frames must not overlap, got {text!r}.")

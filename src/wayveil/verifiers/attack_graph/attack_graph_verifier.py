@@ -84,8 +84,9 @@ def check_attack_graph(published: Boxes, claim: AttackGraph, *, original: Points
 
     Edges are listed, once for people with the same candidates; where they may be more than `matchings.MOST_EDGES`, the
     graph is held in bits.  With a top speed they are always listed, for each person.  Beyond `STEP_LIMIT` comparisons,
-    `boxes_at.MOST_ENTRIES` pairs of a position and a box around it, or so many edges for more than `crowd.MOST_PEOPLE`
-    people (with a top speed: of however many), nothing is certain, and the claim does not hold.  Time is that of
+    `boxes_at.MOST_ENTRIES` boxes at known times, or so many edges for more than `dense_graph.MOST_PEOPLE` people (with
+    a top speed, or with more pairs of a position and a box around it than that: of however many), nothing is certain,
+    and the claim does not hold.  Time is that of
     `candidates.Search`, and O(edges), or O(people ** 2 / 64); with a top speed O(known positions x boxes) per edge.
 
     References
@@ -115,7 +116,7 @@ def check_attack_graph(published: Boxes, claim: AttackGraph, *, original: Points
             published,
             claim,
             f"Who is left for whom cannot be certified within the limits of {STEP_LIMIT:,} comparisons, "
-            f"{MOST_ENTRIES:,} boxes around positions, and {MOST_EDGES:,} edges of more than {MOST_PEOPLE:,} people, "
+            f"{MOST_ENTRIES:,} boxes at known times, and {MOST_EDGES:,} edges of more than {MOST_PEOPLE:,} people, "
             f"so the claim is not shown to hold.",
         )
     return _verdict(published, original, claim, findings)
@@ -203,7 +204,8 @@ class _Graph:
                 contained=self_contained(graph),
                 left=(prune(graph, owner), prune(whole, owner)),
             )
-        if search.most > MOST_EDGES and len(nodes) <= MOST_PEOPLE:  # perhaps too many to list, but few enough for bits
+        # Perhaps too many to list, but few enough for bits.
+        if search.most > MOST_EDGES and len(nodes) <= MOST_PEOPLE and search.is_listed:
             crowd = DenseGraph.of(search)
             return cls(
                 edges=crowd.edges,

@@ -14,10 +14,14 @@ from wayveil.verifiers.common.containment import exact_m
 from wayveil.verifiers.common.index_ranges import chunks, distinct, expand
 from wayveil.verifiers.common.step_budget import BudgetExceeded, StepBudget
 
-__all__ = ["MOST_ENTRIES", "Shapes", "Spots", "hits"]
+__all__ = ["MOST_ENTRIES", "Shapes", "Spots", "crowd_bounds", "hits"]
 
 MOST_ENTRIES = 50_000_000
-"""Boxes at all known times, and pairs of a position and a box around it; beyond this nothing is certain."""
+"""Boxes at all known times, beyond which nothing is certain; and pairs of a position and a box around it that are held
+in memory at once."""
+
+_GRID_CELLS = 4_000_000
+"""Cells of all times together in which boxes are counted."""
 
 _TABLE_ROWS = 30_000_000
 
@@ -33,6 +37,10 @@ class Spots:
 
     def __len__(self) -> int:
         return len(self.time)
+
+    def take(self, chosen: IntArray) -> Spots:
+        """Return some of them, in this order; times keep their places."""
+        return Spots(times=self.times, time=self.time[chosen], x=self.x[chosen], y=self.y[chosen])
 
     @classmethod
     def of(cls, original: Points, rows: IntArray) -> tuple[Spots, IntArray]:
@@ -157,9 +165,12 @@ def hits(spots: Spots, shapes: Shapes, steps: StepBudget) -> tuple[IntArray, Int
     """Return (starts, shape): spot `i` is in the shapes ``shape[starts[i]:starts[i + 1]]``, ascending, and in no other.
 
     For every shape, the spots of its time are looked at that are between its west and east side, or between its south
-    and north side if these are fewer.
+    and north side if these are fewer.  BudgetExceeded if there are more than `MOST_ENTRIES` pairs.
     """
-    axes = [_between(spots, shapes, *axis) for axis in (("x", "west", "east"), ("y", "south", "north"))]
+    # Shapes are in the order of their times, so those of all times of the spots are between two of them.
+    since, until = np.searchsorted(shapes.time, [spots.time.min(initial=0), spots.time.max(initial=-1) + 1])
+    near = slice(since, max(since, until))
+    axes = [_between(spots, shapes, near, *axis) for axis in (("x", "west", "east"), ("y", "south", "north"))]
     fewer = axes[0][2] - axes[0][1] <= axes[1][2] - axes[1][1]
     pair_keys = [np.zeros(0, np.int64)]
     pair_budget = StepBudget(MOST_ENTRIES)
@@ -172,7 +183,7 @@ def hits(spots: Spots, shapes: Shapes, steps: StepBudget) -> tuple[IntArray, Int
             at, which = expand(low[shape], (high - low)[shape])
             steps.consume(len(at))
             spot = order[at]
-            shape = shape[which]
+            shape = shape[which] + since
             hit = shapes.inside(shape, spots, spot)
             pair_budget.consume(int(hit.sum()))
             pair_keys.append(spot[hit] * len(shapes) + shape[hit])
@@ -182,17 +193,70 @@ def hits(spots: Spots, shapes: Shapes, steps: StepBudget) -> tuple[IntArray, Int
     return offsets_of(np.bincount(spot, minlength=len(spots))), shape
 
 
-def _between(spots: Spots, shapes: Shapes, axis: str, low: str, high: str) -> tuple[IntArray, IntArray, IntArray]:
-    """Return spots by time and one coordinate, and the range of them that is between two sides, for every shape."""
+def crowd_bounds(spots: Spots, shapes: Shapes) -> IntArray:
+    """Return for every spot a number that the trajectories with a shape around it, once for each shape, do not exceed.
+
+    Shapes of a time are counted in all cells of a grid that they touch; a spot is in no other shape than those that
+    touch its cell.  The sides are rounded to cells by one rule, so a side west of a spot stays west of it or comes into
+    its cell.
+
+    Examples
+    --------
+    >>> truth = Points.from_records([[(0, 0.0, 0.0)], [(0, 9.0, 9.0)]])
+    >>> boxes = Boxes.from_records([[(0, 0, 0.0, 2.0, 0.0, 0.0)], [(0, 0, 0.0, 9.0, 0.0, 9.0)]])
+    >>> spots, _ = Spots.of(truth, np.arange(2))
+    >>> crowd_bounds(spots, Shapes.of(boxes, np.arange(2), spots.times, 2, StepBudget(9))).tolist()
+    [2, 1]
+    """
+    n_times = max(1, len(spots.times))
+    side = min(256, max(1, int((_GRID_CELLS / n_times) ** 0.5)))
+    size = np.diff(shapes.starts).astype(np.float64)
+    columns = [_cells(spots.x, values, side) for values in (shapes.west, shapes.east, spots.x)]
+    rows = [_cells(spots.y, values, side) for values in (shapes.south, shapes.north, spots.y)]
+    # Four corners of every shape; summed up along both axes they are its rectangle of cells.  One more row and column
+    # of cells take what ends beyond the last.
+    wide = side + 1
+    counts = np.zeros(n_times * wide * wide)
+    for column, row, sign in (
+        (columns[0], rows[0], 1.0),
+        (columns[1] + 1, rows[0], -1.0),
+        (columns[0], rows[1] + 1, -1.0),
+        (columns[1] + 1, rows[1] + 1, 1.0),
+    ):
+        counts += np.bincount((shapes.time * wide + row) * wide + column, weights=sign * size, minlength=len(counts))
+    grid = counts.reshape(n_times, wide, wide)
+    np.cumsum(grid, axis=1, out=grid)
+    np.cumsum(grid, axis=2, out=grid)
+    bound: IntArray = np.rint(grid[spots.time, rows[2], columns[2]]).astype(np.int64)
+    return bound
+
+
+def _cells(values: FloatArray, sides: FloatArray, many: int) -> IntArray:
+    """Return in which of so many equal parts of the range of some values others are, or the nearest part."""
+    if not len(values):
+        return np.zeros(len(sides), np.int64)
+    with np.errstate(over="ignore"):
+        low = float(values.min())
+        width = max(float(values.max()) - low, float(np.finfo(np.float64).tiny)) / many
+        if not np.isfinite(width):  # as far apart as numbers can be: one part for all
+            return np.zeros(len(sides), np.int64)
+        cell: IntArray = np.clip(np.floor((sides - low) / width), 0, many - 1).astype(np.int64)
+    return cell
+
+
+def _between(
+    spots: Spots, shapes: Shapes, near: slice, axis: str, low: str, high: str
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return spots by time and one coordinate, and the range of them between two sides, for every shape of a slice."""
     values = getattr(spots, axis)
     ranked = distinct(values)
     width = len(ranked) + 1
     key = spots.time * width + np.searchsorted(ranked, values)
     order = np.argsort(key, kind="stable")
-    base = shapes.time * width
+    base = shapes.time[near] * width
     key = key[order]
-    begin = np.searchsorted(key, base + np.searchsorted(ranked, getattr(shapes, low), side="left"))
-    end = np.searchsorted(key, base + np.searchsorted(ranked, getattr(shapes, high), side="right"))
+    begin = np.searchsorted(key, base + np.searchsorted(ranked, getattr(shapes, low)[near], side="left"))
+    end = np.searchsorted(key, base + np.searchsorted(ranked, getattr(shapes, high)[near], side="right"))
     return order, begin, end
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from wayveil.model.data.boxes import Boxes
 from wayveil.model.data.points import Points
 from wayveil.model.data.ragged import IntArray, offsets_of, trajectory_of_row
-from wayveil.verifiers.attack_graph.boxes_at import Shapes, Spots, hits
+from wayveil.verifiers.attack_graph.boxes_at import Shapes, Spots, crowd_bounds, hits
 from wayveil.verifiers.common.index_ranges import chunks, distinct, expand
-from wayveil.verifiers.common.step_budget import StepBudget
+from wayveil.verifiers.common.step_budget import BudgetExceeded, StepBudget
 from wayveil.verifiers.common.whole_trajectories import same
 
 __all__ = ["Candidates", "Search"]
@@ -64,8 +64,11 @@ class Search:
         Of kind `a` the groups ``group[first[a]:first[a] + many[a]]`` of spots are known, the rarest first.
     example : int64, one per group
         One of its spots; all of them are in the same shapes.
+    is_listed : bool
+        Whether the boxes around all spots are held.  They are not where they are too many: then they are looked for
+        when they are needed, for the rarest spot of each kind only.
     starts, shape : int64
-        Spot `s` is in the shapes ``shape[starts[s]:starts[s + 1]]``.
+        Spot `s` is in the shapes ``shape[starts[s]:starts[s + 1]]``, if these are held.
     bound : int64, one per kind
         No kind has more candidates than this.
     spots, shapes, steps
@@ -74,7 +77,7 @@ class Search:
     Notes
     -----
     Equal positions, and equal boxes of one time, are compared once.  People whose known positions are in the same boxes
-    are of one kind.
+    are of one kind; where the boxes around positions are too many to be held, those whose known positions are the same.
 
     Examples
     --------
@@ -90,6 +93,7 @@ class Search:
     many: IntArray
     group: IntArray
     example: IntArray
+    is_listed: bool
     starts: IntArray
     shape: IntArray
     bound: IntArray
@@ -116,17 +120,26 @@ class Search:
         rows = np.flatnonzero(person >= 0 if original.known is None else (person >= 0) & original.known)
         spots, spot = Spots.of(original, rows)
         shapes = Shapes.of(published, number, spots.times, len(nodes), steps)
-        starts, shape = hits(spots, shapes, steps)
-        which, example = same(starts, [shape], np.arange(len(spots)))
+        listed = _all_hits(spots, shapes, steps)
+        if listed is None:
+            # Candidates are then narrowed down from the spot that seems rarest; how rare, a grid tells.
+            starts: IntArray = np.zeros(0, np.int64)
+            shape = starts
+            which: IntArray = np.arange(len(spots))
+            example = which
+            weight = crowd_bounds(spots, shapes)
+        else:
+            starts, shape = listed
+            which, example = same(starts, [shape], np.arange(len(spots)))
+            # How many trajectories have the shapes that a spot is in, once for each shape.
+            total = offsets_of(np.diff(shapes.starts)[shape])
+            weight = (total[starts[1:]] - total[starts[:-1]])[example]
 
         some = max(1, len(example))
         holder, groups = np.divmod(distinct(person[rows] * some + which[spot]), some)
         lists = offsets_of(np.bincount(holder, minlength=len(nodes)))
         kind, who = same(lists, [groups], np.arange(len(nodes)))
 
-        # How many trajectories have the shapes that a spot is in, once for each shape.
-        total = offsets_of(np.diff(shapes.starts)[shape])
-        weight = (total[starts[1:]] - total[starts[:-1]])[example]
         many = np.diff(lists)[who]
         at, of = expand(lists[who], many)
         group = groups[at]
@@ -134,12 +147,24 @@ class Search:
         first = offsets_of(many)[:-1]
         bound = np.full(len(who), len(nodes))
         bound[many > 0] = np.minimum(weight[group[first[many > 0]]], len(nodes))
+        if listed is None:
+            # Kinds whose rarest spots are of one time are looked at together, so that few boxes are in question.
+            time = np.zeros(len(who), np.int64)
+            time[many > 0] = spots.time[group[first[many > 0]]]
+            order = np.argsort(time, kind="stable")
+            place = np.empty(len(who), np.int64)
+            place[order] = np.arange(len(who))
+            kind = place[kind]
+            first = first[order]
+            many = many[order]
+            bound = bound[order]
         return cls(
             kind=kind,
             first=first,
             many=many,
             group=group,
             example=example,
+            is_listed=listed is not None,
             starts=starts,
             shape=shape,
             bound=bound,
@@ -173,8 +198,12 @@ class Search:
         nothing = np.flatnonzero(self.many[kinds] == 0)
         with_spots = np.flatnonzero(self.many[kinds] > 0)
         spot = self.example[self.group[self.first[kinds[with_spots]]]]
-        at, which = expand(self.starts[spot], self.starts[spot + 1] - self.starts[spot])
-        shape = self.shape[at]
+        if self.is_listed:
+            at, which = expand(self.starts[spot], self.starts[spot + 1] - self.starts[spot])
+            shape = self.shape[at]
+        else:
+            starts, shape = hits(self.spots.take(spot), self.shapes, self.steps)
+            which = trajectory_of_row(starts)
         member, entry = expand(self.shapes.starts[shape], np.diff(self.shapes.starts)[shape])
         of = with_spots[which[entry]]
         candidate = self.shapes.member[member]
@@ -204,3 +233,13 @@ class Search:
             of = of[keep]
             candidate = candidate[keep]
             place += 1
+
+
+def _all_hits(spots: Spots, shapes: Shapes, steps: StepBudget) -> tuple[IntArray, IntArray] | None:
+    """Return the boxes around all spots, or None if they are too many to be held."""
+    try:
+        return hits(spots, shapes, steps)
+    except BudgetExceeded:
+        if steps.left < 0:  # it was the work that was too much, not what has to be held
+            raise
+        return None
