@@ -175,12 +175,14 @@ class SmallCells(Attack):
         lines = _number_lines(cells, self.tally)
         # Each round takes away the cells of every line that is small as it is left, or is the last one.
         while True:
-            kept = inside[cells.cell]
+            is_inside = inside[cells.cell]
             small = np.zeros(len(inside), np.bool_)
             for line in lines:
                 # A person in several cells of a line is one person there, with the sum of their parts.
-                pair, which = np.unique(line[cells.cell[kept]] * n_people + cells.person[kept], return_inverse=True)
-                part = np.bincount(which, weights=cells.part[kept]).astype(np.int64)
+                pair, which = np.unique(
+                    line[cells.cell[is_inside]] * n_people + cells.person[is_inside], return_inverse=True
+                )
+                part = np.bincount(which, weights=cells.part[is_inside]).astype(np.int64)
                 n_lines = int(line.max(initial=-1)) + 1
                 people = np.bincount(pair // n_people, minlength=n_lines)
                 whole = np.bincount(pair // n_people, weights=part, minlength=n_lines).astype(np.int64)
