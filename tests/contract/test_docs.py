@@ -257,6 +257,7 @@ GENERATED = re.compile(r"<!-- (?:promise|parameters): \w+ -->.*?<!-- end -->", r
 SOURCES = re.compile(r"```|`wayveil |recipes/|benchmarks/|research/|\b(?:19|20)\d\d\)")
 """What tells where a number comes from: a command, a recipe, a benchmark, a page of research, a paper."""
 EXPLAINED = {
+    "dp_counts.md: What epsilon means",
     "everybody.md: continuity", "positions.md: Numbers that these attacks share",
     "visits.md: Numbers that these attacks share", "visits.md: known_visits", "data.md: Points and coordinates",
     "limits.md: Groups reveal things, too", "promises.md: How people are counted", "report.md: Words",

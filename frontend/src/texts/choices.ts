@@ -69,6 +69,7 @@ export const choices = {
       prefix: "Parts of routes that several people share",
       cast: "Places or kinds of places, in order",
       counts: "Tables of counts: people by zone and time, or from zone to zone",
+      dp_counts: "Tables of counts with noise, so that no background knowledge tells of one person",
     } as Record<string, string>,
     forStudy: ["cba", "prefix"],
   },

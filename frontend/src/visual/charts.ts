@@ -332,6 +332,7 @@ export function drawFrontier(spots: Spot[], options: FrontierOptions, width: num
       marginLeft: margin.left,
       style: { fontSize: "12px" },
       x: { domain: [lossLow, lossHigh], grid: true, tickFormat: (value: number) => formatTick(value, options.percent), label: axisName(`loss: ${options.lossLabel}`, width), ticks: width < 500 ? 4 : 8 },
+      r: { type: "identity" },
       y: { domain: [0, riskHigh], grid: true, tickFormat: (value: number) => formatTick(value, true), label: axisName(`risk: ${options.riskLabel}`, width), ticks: 6 },
       marks: [
         options.limit !== null ? Plot.ruleY([options.limit], { stroke: "var(--limit)", strokeWidth: 1.5, strokeDasharray: "6 3" }) : null,

@@ -14,6 +14,7 @@ from wayveil.advice.settings import list_settings
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, UsageError, check_fraction
 from wayveil.model import Data, Engine
+from wayveil.pipeline.folder.fetched_files import fetched_recipe
 from wayveil.pipeline.input import load
 from wayveil.recipe.catalog import plain_parameters
 from wayveil.recipe.defaults import columns_of
@@ -81,6 +82,22 @@ def advise(
     accepted = None if max_risk is None else check_fraction("advise", "max_risk", max_risk, low=0, high=1)
     limit = 1.0 / k if accepted is None else float(accepted)
     recipe = recipe.model_copy(update={"max_risk": accepted})  # a run of what is recommended is judged by it, too
+    with fetched_recipe(recipe) as fetched:
+        return _advise(fetched, use, resolution, limit, max_risk is not None, budget_minutes, progress, engine, k)
+
+
+def _advise(
+    recipe: Recipe,
+    use: str | None,
+    resolution: str | Resolution | None,
+    limit: float,
+    is_limit_given: bool,
+    budget_minutes: float,
+    progress: SearchProgress,
+    engine: Engine | None,
+    k: int,
+) -> Advice:
+    """Search settings for an input that is on this machine."""
     loaded = load(recipe.input, attributes=columns_of(recipe))
     _refuse_few(loaded.data, k)
     space = make_space(loaded.data)
@@ -108,7 +125,7 @@ def advise(
         "whole": search.whole,
         "out_of_time": search.out_of_time,
     }
-    return make_advice(recipe, search.trials, limit=limit, given=max_risk is not None, **facts)
+    return make_advice(recipe, search.trials, limit=limit, given=is_limit_given, **facts)
 
 
 def _refuse_few(data: Data, k: int) -> None:

@@ -12,6 +12,7 @@ from wayveil.advice.trial import ENOUGH, Trial
 from wayveil.comparison.comparison_runs import ready_to_run
 from wayveil.comparison.frontier import ROUNDING, Candidate, dominated
 from wayveil.errors import InputError
+from wayveil.io.storage.addresses import is_remote
 from wayveil.recipe.recipe import Recipe
 from wayveil.yardstick.fair_loss import Resolution
 
@@ -85,7 +86,8 @@ class Advice:
     def recipe_text(self, folder: Path) -> str:
         """Return the recipe to run as TOML for a file in `folder`."""
         recipe = self.make_recipe()
-        output = Path(os.path.relpath(recipe.output.path.resolve(), folder.resolve()))
+        target = recipe.output.path
+        output = target if is_remote(target) else Path(os.path.relpath(target.resolve(), folder.resolve()))
         return ready_to_run(recipe, folder, output)
 
     def to_json(self) -> dict[str, Any]:

@@ -355,7 +355,7 @@ def _inspect(
     emit(seen.to_json(), lines, as_json=as_json)
 
 
-app.command("inspect")(reads_table(_inspect, "Any file with movement data, or - for standard input."))
+app.command("inspect")(reads_table(_inspect, "Any file with movement data, or - for standard input.", fetches=True))
 
 
 @app.command("warm")

@@ -20,6 +20,7 @@ __all__ = [
     "Json",
     "Keep",
     "KeepMapping",
+    "LocalFolder",
     "MaxRisk",
     "Measure",
     "MemoryLimit",
@@ -64,7 +65,16 @@ def read_limit(text: str | None) -> Any:
         raise UsageError(f"--max-risk: {error}, got {text!r}.") from None
 
 
-OutFolder = Annotated[Path, typer.Option("--out", metavar="DIR", parser=named_path, help="Folder for the result.")]
+OutFolder = Annotated[
+    Path,
+    typer.Option("--out", metavar="DIR", parser=named_path, help="Folder for the result, or s3://, gs://, az://."),
+]
+LocalFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--local", metavar="DIR", help="With --out in object storage: the folder here for the work and private files."
+    ),
+]
 OutFile = Annotated[
     Path,
     typer.Option(
@@ -287,10 +297,11 @@ Verbose = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
-def reads_table(function: Callable[..., None], help: str = "") -> Callable[..., None]:
+def reads_table(function: Callable[..., None], help: str = "", *, fetches: bool = False) -> Callable[..., None]:
     """Return a command with an argument and options for the table to read, instead of the parameter `spec`.
 
-    `function` gets the checked description of the table as `spec`.
+    `function` gets the checked description of the table as `spec`; with `fetches`, what is in object storage is on this
+    machine while it runs, and not only while it is read.
     """
     # Typer reads signatures.  The command gets one that has the table and all of these options in place of `spec`, in
     # the order in which help shows them: what must be given first.
@@ -308,7 +319,12 @@ def reads_table(function: Callable[..., None], help: str = "") -> Callable[..., 
 
     def command(**given: Any) -> None:
         spec = _input_spec(given.pop("table"), {name: given.pop(name) for name in _INPUT})
-        function(spec=spec, **given)
+        if not fetches:
+            return function(spec=spec, **given)
+        from wayveil.pipeline.folder.fetched_files import fetched_input
+
+        with fetched_input(spec) as copied:
+            function(spec=copied, **given)
 
     command.__signature__ = inspect.Signature([table, *needed, *options, *optional])  # type: ignore[attr-defined]
     command.__annotations__ = {}

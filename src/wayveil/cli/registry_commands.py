@@ -6,6 +6,7 @@ What is registered is imported only when one of them is called, or asked for hel
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +23,7 @@ from wayveil.cli.options import (
     Json,
     Keep,
     KeepMapping,
+    LocalFolder,
     MaxRisk,
     Measure,
     MemoryLimit,
@@ -61,6 +63,7 @@ def _publisher(method: str) -> Any:
         spec: Any,
         out: OutFolder,
         typed: dict[str, Any],
+        local: LocalFolder = None,
         prepare: Prepare = None,
         time_bucket: TimeBucket = None,
         max_risk: MaxRisk = None,
@@ -88,8 +91,16 @@ def _publisher(method: str) -> Any:
         from wayveil.recipe import catalog
         from wayveil.recipe.recipe import make_recipe
 
-        output = {"path": out, "format": form, "keep": keep or [], "keep_mapping": keep_mapping, "overwrite": overwrite,
-                  "with_raw": with_raw, "sign_key": sign_key}  # fmt: skip
+        output = {
+            "path": out,
+            "local": local,
+            "format": form,
+            "keep": keep or [],
+            "keep_mapping": keep_mapping,
+            "overwrite": overwrite,
+            "with_raw": with_raw,
+            "sign_key": sign_key,
+        }
         if block_rows is not None and blocks is None:
             raise UsageError("--block-rows says how large blocks are; say what they are with --blocks.")
         # The same object that a recipe file gives: from here on there is one code path.
@@ -138,6 +149,7 @@ def publish_recipe(
 ) -> None:
     """Publish what a recipe says, and show what came of it, also where the promise was not kept."""
     from wayveil.pipeline.blocks import memory
+    from wayveil.pipeline.folder.fetched_files import fetched_recipe
     from wayveil.pipeline.folder.secret import Secret
     from wayveil.pipeline.publish import NotPublished, publish
     from wayveil.recipe.catalog import make_engine
@@ -148,17 +160,20 @@ def publish_recipe(
         find_browser()  # before anything is read
     key = None if secret is None else Secret.read(secret)
     workers = None
-    if memory_limit is not None:
-        recipe = memory.fit_to_memory(recipe, memory.parse_size(memory_limit))
-        workers = memory.WORKERS
-    # `auto` takes a cluster only if there is one and the data are worth it; then its address is not used here.
-    name = memory.choose_engine(recipe, scheduler=scheduler)
-    address = None if recipe.engine == "auto" and name == "local" else scheduler
     try:
-        with (
-            progress_bar() as progress,
-            make_engine(name, progress, scheduler=address, workers=workers, insecure=insecure) as engine,
-        ):
+        with ExitStack() as stack:
+            if memory_limit is not None or recipe.engine == "auto":
+                recipe = stack.enter_context(fetched_recipe(recipe))  # its size decides
+            if memory_limit is not None:
+                recipe = memory.fit_to_memory(recipe, memory.parse_size(memory_limit))
+                workers = memory.WORKERS
+            # `auto` takes a cluster only if there is one and the data are worth it; then its address is not used here.
+            name = memory.choose_engine(recipe, scheduler=scheduler)
+            address = None if recipe.engine == "auto" and name == "local" else scheduler
+            progress = stack.enter_context(progress_bar())
+            engine = stack.enter_context(
+                make_engine(name, progress, scheduler=address, workers=workers, insecure=insecure)
+            )
             outcome = publish(recipe, engine=engine, secret=key, resume=resume)
     # A verdict that failed is a result as well: its numbers and its report are shown, and the exit code is 1.
     except NotPublished as refusal:
@@ -296,9 +311,9 @@ def _group(family: Any, make: Callable[[str], Any], help: str, first: str | None
     from wayveil.recipe import catalog
 
     entries = catalog.entries(family)
-    wanted = "" if first is None else first.replace("-", "_")
-    if wanted in entries:
-        entries = {wanted: entries[wanted]}
+    named_entry = "" if first is None else first.replace("-", "_")
+    if named_entry in entries:
+        entries = {named_entry: entries[named_entry]}
     return group_of(
         (
             (name, f"{cls.summary}.", with_options(make(name), catalog.parameters(family, name)))  # type: ignore[attr-defined]

@@ -48,6 +48,7 @@ def outcome_json(outcome: Any) -> dict[str, Any]:
     return {
         "published": outcome.public is not None,
         "public": None if outcome.public is None else str(outcome.public),
+        **({} if outcome.address is None else {"address": outcome.address}),
         "report": str(outcome.report),
         "manifest_sha256": outcome.manifest_sha256,
         "promise": outcome.promise,
@@ -85,6 +86,8 @@ def outcome_lines(outcome: Any, *, verbose: bool = False) -> Iterator[str]:
         many = f"{len(notes)} notes and every" if len(notes) > 1 else "every"
         yield _row("more", f"{many} measured risk and loss: in the report, or with --verbose")
     yield _row("public", f"{outcome.public} (may be handed out)")
+    if outcome.address is not None:
+        yield _row("copy", f"{outcome.address} (the same files, the manifest written last)")
     yield _row("report", f"{outcome.report} (stays with you)")
     yield _row("manifest", f"sha256 {outcome.manifest_sha256} (hand it over separately)")
 
@@ -344,7 +347,9 @@ def _text(number: Any) -> str:
 def _verdict_numbers(numbers: Mapping[str, Any]) -> str:
     """Return the numbers of a verdict that could be measured, in one line."""
     measured = [n for n in numbers.values() if n.exact or n.value is not None]
-    texts = [n.text if n.label.lower() == n.of else f"{n.label.lower()} {n.exact or n.text}" for n in measured]
+    texts = [
+        n.text if n.label.lower() == n.of else f"{n.label.lower()} {n.short or n.exact or n.text}" for n in measured
+    ]
     return ", ".join(texts) or "nothing could be measured"
 
 

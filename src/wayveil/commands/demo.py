@@ -7,6 +7,7 @@ from typing import Any
 
 from wayveil.commands.generate import generate
 from wayveil.errors import OutputError
+from wayveil.io.storage.addresses import refuse_remote
 from wayveil.model import Engine
 from wayveil.pipeline.publish import Outcome, publish
 from wayveil.recipe.recipe import make_recipe
@@ -40,6 +41,7 @@ def demo(out: Path, *, engine: Engine | None = None) -> tuple[Path, Outcome]:
 
 def _claim_folder(out: Path) -> None:
     """Refuse a folder that holds anything but an earlier demo."""
+    refuse_remote(out, "The folder of the demo")
     mark = out / ".wayveil-demo"
     try:
         if out.exists() and any(out.iterdir()) and not mark.is_file():

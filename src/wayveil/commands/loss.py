@@ -10,6 +10,7 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, UsageError
 from wayveil.model import Data, Engine, Method, Metric, Score
 from wayveil.pipeline.evaluate import measure
+from wayveil.pipeline.folder.fetched_files import fetched_folder, fetched_input
 from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.folder.staging import MANIFEST
 from wayveil.pipeline.input import prepare, read_any
@@ -24,6 +25,11 @@ def loss(
     original: InputSpec, published: Path, *, steps: tuple[Any, ...] = (), engine: Engine | None = None
 ) -> tuple[Score, ...]:
     """Measure what a publication (a folder, or a table) lost of the original."""
+    with fetched_input(original) as source, fetched_folder(published) as place:
+        return _loss(source, place, steps=steps, engine=engine)
+
+
+def _loss(original: InputSpec, published: Path, *, steps: tuple[Any, ...], engine: Engine | None) -> tuple[Score, ...]:
     before = prepare(read_any(original, attributes=())[0], steps, original).data
     after = read_any(_like(original, published), attributes=(), counts_people=False)[0].data
     return measure_loss(before, after, method=_method_of(published), engine=engine)

@@ -9,6 +9,7 @@ import polars as pl
 
 from wayveil.commands.table_files import check_file, write_beside, write_data, write_file
 from wayveil.errors import InputError, UsageError
+from wayveil.pipeline.folder.fetched_files import fetched_input
 from wayveil.pipeline.input import Prepared, load, prepare
 from wayveil.recipe.recipe import InputSpec
 
@@ -20,6 +21,13 @@ def prepare_table(
 ) -> Prepared:
     """Run one preparation step on a table and write the result with the ids of the input."""
     check_file(out, overwrite=overwrite)
+    with fetched_input(spec) as source:
+        return _prepare_table(source, step, out, attributes=attributes, overwrite=overwrite)
+
+
+def _prepare_table(
+    spec: InputSpec, step: Any, out: Path, *, attributes: tuple[str, ...] | None, overwrite: bool
+) -> Prepared:
     loaded = load(spec, attributes=attributes, counts_people=False)
     prepared = prepare(loaded, (step,), spec)
     if loaded.data.owners == "declared" and prepared.data.owners == "given":

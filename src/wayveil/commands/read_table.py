@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from wayveil.model import Data
+from wayveil.pipeline.folder.fetched_files import fetched_input
 from wayveil.pipeline.input import read_any
 from wayveil.recipe.recipe import make_input
 
@@ -60,4 +61,5 @@ def read(
     given |= {"crs": crs, "owners": owners, "similar_ids": similar_ids}
     given |= {"network": network, "taxonomy": taxonomy, "sensitive_nodes": tuple(sensitive_nodes)}
     spec = make_input({"path": Path(path), **given})
-    return read_any(spec, attributes=attributes)[0].data
+    with fetched_input(spec) as source:
+        return read_any(source, attributes=attributes)[0].data

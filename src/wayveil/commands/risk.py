@@ -21,6 +21,7 @@ from wayveil.pipeline.blocks.block_source import Blocks, fits_at_once, hold_at_o
 from wayveil.pipeline.blocks.combine import left_out_note
 from wayveil.pipeline.blocks.input_pieces import InputPlan, check_kind, read_pieces
 from wayveil.pipeline.evaluate import run_attacks
+from wayveil.pipeline.folder.fetched_files import fetched_input
 from wayveil.pipeline.input import check_sensitive, check_values, prepare, read_any
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import fits, is_ready
@@ -61,7 +62,8 @@ def risk(
     sensitive = catalog.check_sensitive_values("risk", sensitive)
     engine = engine or LocalEngine()
     seed = secrets.randbits(128) if seed is None else seed
-    with scratch_folder() as scratch:
+    with fetched_input(spec) as source, scratch_folder() as scratch:
+        spec = source
         if rows is None or fits_at_once(spec, rows):
             loaded, claimed = read_any(spec, attributes=tuple(attribute for attribute, _ in sensitive))
             blocks = hold_at_once(prepare(loaded, steps, spec))

@@ -9,6 +9,7 @@ from pathlib import Path
 from wayveil.engines import scratch_folder
 from wayveil.errors import OutputError, UsageError
 from wayveil.io import write_network, write_points, write_routes, write_stops, write_taxonomy, write_trips, write_visits
+from wayveil.io.storage.addresses import refuse_remote
 from wayveil.model import Data
 from wayveil.pipeline.folder.staging import reporting_disk_errors
 
@@ -37,6 +38,7 @@ def write_data(data: Data, path: Path, *, ids: list[str] | None = None) -> None:
 
 def check_file(out: Path, *, overwrite: bool, endings: tuple[str, ...] = _POINT_SUFFIXES) -> None:
     """Refuse, before any work, a file that exists, has an unknown ending or cannot be written."""
+    refuse_remote(out, "This file")
     if not out.name.endswith(endings):
         raise UsageError(f"The file {out.name!r} must end in {' or '.join(endings)}.")
     if out.is_dir():

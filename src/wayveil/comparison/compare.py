@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -28,6 +28,7 @@ from wayveil.comparison.frontier import advice, choose, dominated
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, UsageError, check_fraction
 from wayveil.model import Data, Engine, Progress
+from wayveil.pipeline.folder.fetched_files import fetched_input
 from wayveil.pipeline.folder.manifest import versions
 from wayveil.pipeline.folder.staging import open_workspace, reporting_disk_errors
 from wayveil.pipeline.input import load, prepare
@@ -108,6 +109,12 @@ def compare(
     limit = plan.max_risk
     if max_risk is not None:
         limit = float(check_fraction("compare", "max_risk", max_risk, low=0, high=1))
+    with fetched_input(plan.input, plan.out) as source:
+        return _compare(replace(plan, input=source), limit, engine)
+
+
+def _compare(plan: Plan, limit: float | None, engine: Engine) -> Comparison:
+    """Run a comparison whose input is on this machine."""
     # One yardstick is chosen for all settings before any is run; if there is none, nothing is.
     measures = choose_measures(plan.settings, plan.risk, plan.loss, fair=plan.fair)
     hashes = input_hashes(plan.input)

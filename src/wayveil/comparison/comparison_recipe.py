@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wayveil.errors import ParameterError, UsageError, check_fraction, closest
+from wayveil.io.storage.addresses import refuse_remote
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import InputSpec, make_input, read_toml
 from wayveil.report.text.summary import value_text
@@ -101,6 +102,7 @@ def load_plan(path: Path, out: Path | None = None) -> Plan:
     """
     base = path.parent
     content = _checked(read_toml(path))
+    refuse_remote(content.output.path if out is None else out, "The folder of a comparison")
     source = make_input(content.input).below(base)
     # All tables are expanded into points of the grid; equal points are one setting.
     settings = _named_apart([s for table in content.setting for s in _expand(table, content.prepare, base)])

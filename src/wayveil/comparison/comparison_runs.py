@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from wayveil.comparison.comparison_measures import ComparisonMeasures
 from wayveil.comparison.comparison_recipe import Plan, Setting
 from wayveil.errors import InputError, OutputError, WayveilError, describe_bug
+from wayveil.io.storage.addresses import is_remote
 from wayveil.model import Data, Engine, Progress
 from wayveil.pipeline.folder.manifest import versions
 from wayveil.pipeline.folder.staging import MANIFEST, reporting_disk_errors, write_private
@@ -137,11 +138,13 @@ def ready_to_run(recipe: Recipe, folder: Path, output: Path) -> str:
     """Return a recipe as text for a file in `folder`: the same attack first, so the same risk, and all metrics."""
 
     def beside(path: Path) -> Path:
-        return Path(os.path.relpath(path.resolve(), folder.resolve()))
+        return path if is_remote(path) else Path(os.path.relpath(path.resolve(), folder.resolve()))
 
-    files = {name: beside(path) for name in _FILES if (path := getattr(recipe.input, name)) is not None}
-    source = recipe.input.model_copy(update=files).with_owner_tables(beside)
-    target = recipe.output.model_copy(update={"path": output})
+    given = recipe.input.as_given
+    files = {name: beside(path) for name in _FILES if (path := getattr(given, name)) is not None}
+    source = given.model_copy(update=files).with_owner_tables(beside)
+    local = None if recipe.output.local is None else beside(recipe.output.local)
+    target = recipe.output.model_copy(update={"path": output, "local": local if is_remote(output) else None})
     return recipe_text(recipe.model_copy(update={"input": source, "output": target, "metrics": None}))
 
 

@@ -3,6 +3,7 @@
 from wayveil.methods.cast.cast import Cast
 from wayveil.methods.cba.cba import Cba
 from wayveil.methods.counts.counts import Counts
+from wayveil.methods.dp_counts.dp_counts import DpCounts
 from wayveil.methods.gsup.gsup import Gsup
 from wayveil.methods.icba.icba import Icba
 from wayveil.methods.kcl.kcl import Kcl
@@ -14,7 +15,22 @@ from wayveil.methods.tga.tga import Tga
 from wayveil.methods.w4m.w4m import W4m
 from wayveil.model import Method
 
-__all__ = ["METHODS", "Cast", "Cba", "Counts", "Gsup", "Icba", "Kcl", "Knode", "Nwa", "Prefix", "Qid", "Tga", "W4m"]
+__all__ = [
+    "METHODS",
+    "Cast",
+    "Cba",
+    "Counts",
+    "DpCounts",
+    "Gsup",
+    "Icba",
+    "Kcl",
+    "Knode",
+    "Nwa",
+    "Prefix",
+    "Qid",
+    "Tga",
+    "W4m",
+]
 
 METHODS: dict[str, type[Method]] = {
     Kcl.name: Kcl,
@@ -29,4 +45,5 @@ METHODS: dict[str, type[Method]] = {
     Prefix.name: Prefix,
     Cast.name: Cast,
     Counts.name: Counts,
+    DpCounts.name: DpCounts,
 }

@@ -240,6 +240,8 @@ class _Compared(_Declared, ABC):
     """Whether it must be known whose each trajectory of the target is; left out where only a publication is at hand."""
     timed: ClassVar[bool] = False
     """Whether times are compared; left out where a publication has the order of visits only."""
+    exact: ClassVar[bool] = False
+    """Whether published numbers are taken for true ones; left out where they have noise."""
     asks: ClassVar[str | None] = None
     """The parameter without which there is nothing to do: left out where nobody gives it."""
     additive: ClassVar[bool] = False

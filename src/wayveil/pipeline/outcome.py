@@ -23,6 +23,7 @@ class Outcome:
     `promise` is the claim in words, with the declaration of the publisher where each trajectory counts as a person.
     `max_risk` is the risk that the publisher accepts, and `use` what the data are for.  `missing_attacks` fit the data
     but were not run, because less than everything was to be measured; `sampled_attacks` were played on a few people.
+    `address` is where a copy of the public folder is in object storage.
     """
 
     public: Path | None
@@ -41,6 +42,7 @@ class Outcome:
     use: Use | None = None
     missing_attacks: tuple[str, ...] = ()
     sampled_attacks: tuple[str, ...] = ()
+    address: str | None = None
 
     @property
     def head(self) -> Head:

@@ -37,10 +37,12 @@ from wayveil.io.intake.text_files import (
     list_text_files,
     open_text,
     plain_text,
+    refuse_no_table,
     unpack_tables,
 )
 from wayveil.io.intake.text_folder import gather_files
 from wayveil.io.intake.xml_records import convert_xml, holds_xml
+from wayveil.io.storage.addresses import path_text
 from wayveil.io.tabular.columns import INPUTS, LOCATION_COORDINATES
 from wayveil.io.tabular.crs import WGS84, crs_name
 from wayveil.io.tabular.messages import count, listed, was
@@ -74,6 +76,8 @@ def plain_input(spec: InputSpec, folder: Path | None = None) -> Iterator[tuple[I
 
     The converted table is in `folder`, or in a scratch folder that is gone at the end.
     """
+    if spec.path != STANDARD_INPUT and converted_format(spec.path) is None:
+        refuse_no_table(spec.path, name_input(spec.path))
     if is_plain(spec):
         yield spec, ()
     elif folder is not None:
@@ -194,7 +198,7 @@ def _begins_data(line: bytes) -> bool:
 
 def name_input(path: Path) -> str:
     """Return how messages call an input."""
-    return "standard input" if path == STANDARD_INPUT else str(path)
+    return "standard input" if path == STANDARD_INPUT else path_text(path)
 
 
 def place_input(path: Path) -> Path:

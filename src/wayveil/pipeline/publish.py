@@ -40,6 +40,8 @@ from wayveil.pipeline.blocks.store import Disk
 from wayveil.pipeline.blocks.task_files import reporting_full_disks
 from wayveil.pipeline.compile import compile_kernels
 from wayveil.pipeline.evaluate import measure
+from wayveil.pipeline.folder.bucket_copy import BucketCopy
+from wayveil.pipeline.folder.fetched_files import fetched_recipe
 from wayveil.pipeline.folder.manifest import boxes_name, published_name
 from wayveil.pipeline.folder.outlines import write_zone_outlines
 from wayveil.pipeline.folder.secret import Secret
@@ -111,8 +113,28 @@ def publish(
     if recipe.output.sign_key is not None:
         load_signer(recipe.output.sign_key)  # before any work is done that could not be signed
     engine = engine or LocalEngine()
+    copy = BucketCopy.of(recipe.output)
+    if copy is not None:
+        copy.check()
+    with fetched_recipe(recipe) as fetched:
+        outcome = _publish_here(fetched, engine, source, secret, resume, yardstick)
+    if copy is None or outcome.public is None:
+        return outcome
+    engine.progress("copying to object storage")
+    return replace(outcome, address=copy.write(outcome.public))
+
+
+def _publish_here(
+    recipe: Recipe,
+    engine: Engine,
+    source: Prepared | None,
+    secret: Secret | None,
+    resume: bool,
+    yardstick: Yardstick | None,
+) -> Outcome:
+    """Publish to a folder on this machine what lies on this machine."""
     clock = Clock(engine=engine)
-    out = recipe.output.path
+    out = recipe.output.folder
     # Only blocks on disk outlive their process; whether there will be some, the recipe and the input say.
     on_disk = source is None and recipe.blocks is not None and not fits_at_once(recipe.input, recipe.blocks.rows)
     key = key_run(recipe) if on_disk else None

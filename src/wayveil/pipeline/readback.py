@@ -64,7 +64,7 @@ def write_and_read_back(
     beside = folder / boxes_name(form, part)
     boxes = None if result.boxes is None else replace(result.boxes, attributes={})
     owner = data.owner if result.source is None else _owner_of_parts(data.owner, result.source)
-    with reporting_disk_errors(recipe.output.path):
+    with reporting_disk_errors(recipe.output.folder):
         # Hashes are taken of what lies on disk, before it is read back: what is judged below has exactly these bytes.
         order = write_published(result.data, path, key=key, beside=None if boxes is None else (boxes, beside))
         if result.data.shared == "taxonomy":

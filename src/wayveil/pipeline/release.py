@@ -114,7 +114,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
     declared = recipe.input.each_trajectory or run.table.owners == "declared"
     promise = verdict.claim.statement("declared" if declared else "given")
     if verdict.holds:
-        with reporting_disk_errors(recipe.output.path):
+        with reporting_disk_errors(recipe.output.folder):
             manifest = make_manifest(
                 space.staged, method=recipe.method, verdict=verdict, table=run.table, each_trajectory=declared
             )

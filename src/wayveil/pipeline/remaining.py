@@ -186,7 +186,11 @@ def name_remedies(data: Data, steps: Iterable[Any], method: str) -> tuple[str, .
     # At most two options, the one that usually leaves most first; what was done already is not advised again.
     done = {step.name for step in steps}
     remedies: list[str] = []
-    if method == "counts":
+    if method == "dp_counts":
+        remedies.append("a smaller --per-person, which needs less noise")
+        if data.has_times():
+            remedies.append("a wider --every, such as 1d or all")
+    elif method == "counts":
         if data.has_times():
             remedies.append("a wider --every, such as 1d or all")
         if "zones" not in done and data.kind in ("visits", "trips"):

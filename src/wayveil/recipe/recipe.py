@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import codecs
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from wayveil.errors import UsageError, closest
 from wayveil.io.intake.convert import TimeColumn
 from wayveil.io.intake.positions import PositionColumn
+from wayveil.io.storage.addresses import address_of, is_remote, local_path, path_text, refuse_remote
 from wayveil.io.tabular.columns import EACH_TRAJECTORY
 from wayveil.model import InputKind
 from wayveil.model.normal import normal_text
@@ -44,6 +45,8 @@ __all__ = [
 
 STANDARD_INPUT = Path("-")
 """The path that means standard input."""
+
+_FILES = ("path", "known", "places", "zones", "network", "taxonomy")
 
 INPUT_KINDS: tuple[str, ...] = get_args(InputKind)
 """What an input can hold."""
@@ -179,6 +182,7 @@ class InputSpec(_Strict):
     line: LineSpec | None = None
     bad_rows: Literal["refuse", "drop"] = "refuse"
     guesses: tuple[str, ...] = ()
+    _given: InputSpec | None = PrivateAttr(default=None)
 
     @field_validator("ends", mode="before")
     @classmethod
@@ -239,14 +243,33 @@ class InputSpec(_Strict):
     def _normal_columns(cls, value: dict[str, str]) -> dict[str, str]:
         return {ours: normal_text(theirs) for ours, theirs in value.items()}
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The table and all files beside it."""
+        beside = (getattr(self, name) for name in _FILES)
+        return (*(path for path in beside if path is not None), *self.owner_tables)
+
+    @property
+    def as_given(self) -> InputSpec:
+        """The same as it was given, where files in object storage have been copied to this machine."""
+        return self._given or self
+
+    def with_copies(self, copies: Mapping[Path, Path]) -> InputSpec:
+        """Return the same with copies of some files in their place; `as_given` is what it was."""
+        placed = self._placed(lambda file: copies.get(file, file))
+        placed._given = self.as_given
+        return placed
+
     def below(self, folder: Path) -> InputSpec:
-        """Return the same, with its paths relative to a folder."""
-        files = ("path", "known", "places", "zones", "network", "taxonomy")
-        # Standard input has no folder.
-        beside: dict[str, Any] = {
-            name: folder / file for name in files if (file := getattr(self, name)) and file != STANDARD_INPUT
-        }
-        return self.model_copy(update=beside).with_owner_tables(lambda file: folder / file)
+        """Return the same, with its paths relative to a folder; addresses in object storage stay."""
+        placed = self._placed(lambda file: _below(folder, file))
+        if self._given is not None:
+            placed._given = self._given.below(folder)
+        return placed
+
+    def _placed(self, place: Callable[[Path], Path]) -> InputSpec:
+        beside: dict[str, Any] = {name: place(file) for name in _FILES if (file := getattr(self, name))}
+        return self.model_copy(update=beside).with_owner_tables(place)
 
     def with_owner_tables(self, place: Callable[[Path], Path]) -> InputSpec:
         """Return the same with the tables of owners elsewhere; a declaration stays."""
@@ -256,9 +279,14 @@ class InputSpec(_Strict):
 
 
 class OutputSpec(_Strict):
-    """Where the result goes and what of it is kept."""
+    """Where the result goes and what of it is kept.
+
+    `local` is needed where the path is an address in object storage: the folder on this machine in which the run works,
+    and where everything stays that may not be handed out.
+    """
 
     path: Path
+    local: Path | None = None
     format: Literal["parquet", "csv", "geojson"] = "parquet"
     keep: tuple[str, ...] = ()
     keep_mapping: bool = False
@@ -266,10 +294,29 @@ class OutputSpec(_Strict):
     overwrite: bool = False
     sign_key: Path | None = None
 
-    @field_validator("path", "sign_key", mode="before")
+    @field_validator("path", "local", "sign_key", mode="before")
     @classmethod
     def _path(cls, value: Any) -> Any:
         return _as_path(value)
+
+    @property
+    def folder(self) -> Path:
+        """The folder on this machine that is written to."""
+        return self.path if self.local is None else self.local
+
+    @model_validator(mode="after")
+    def _private_folder(self) -> OutputSpec:
+        for path, what in ((self.local, "The folder --local"), (self.sign_key, "The key --sign-key")):
+            if path is not None:
+                refuse_remote(path, what)
+        if self.local is None and is_remote(self.path):
+            raise UsageError(
+                f"The output {path_text(self.path)!r} is in object storage, where report, seed and secret must never "
+                "go: give a folder on this machine for them, and for the work, with --local (in a recipe: local)."
+            )
+        if self.local is not None and not is_remote(self.path):
+            raise UsageError("--local is of use with an --out in object storage only; leave it out.")
+        return self
 
     @field_validator("keep", mode="before")
     @classmethod
@@ -284,7 +331,8 @@ class OutputSpec(_Strict):
     def below(self, folder: Path) -> OutputSpec:
         """Return the same with paths that are relative to a folder."""
         key = None if self.sign_key is None else folder / self.sign_key
-        return self.model_copy(update={"path": folder / self.path, "sign_key": key})
+        local = None if self.local is None else folder / self.local
+        return self.model_copy(update={"path": _below(folder, self.path), "local": local, "sign_key": key})
 
 
 class BlocksSpec(_Strict):
@@ -344,7 +392,8 @@ class Recipe(_Strict):
 
 def load_recipe(path: str | Path) -> Recipe:
     """Read a recipe file; its input and output paths are relative to the file."""
-    path = Path(path)
+    refuse_remote(path, "A recipe")
+    path = local_path(path)
     content = read_toml(path)
     base = path.parent
     # Words such as @FILE are replaced by what the table holds before anything is checked.
@@ -436,7 +485,15 @@ def _normal(names: tuple[str, ...]) -> tuple[str, ...]:
 def _as_path(value: Any) -> Any:
     if value == "":
         raise ValueError("a path must not be empty")
-    return Path(value) if isinstance(value, str) else value
+    if not isinstance(value, (str, Path)):
+        return value
+    address_of(value)  # refuses an address of another kind
+    return local_path(value)
+
+
+def _below(folder: Path, file: Path) -> Path:
+    """Return a path that is relative to a folder; standard input and addresses stay as they are."""
+    return file if file == STANDARD_INPUT or is_remote(file) else folder / file
 
 
 def _configured(family: catalog.Family, key: str, value: Any) -> Any:

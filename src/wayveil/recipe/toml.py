@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from wayveil.io.storage.addresses import path_text
 from wayveil.recipe.catalog import plain_parameters
 from wayveil.recipe.recipe import Recipe
 
@@ -17,11 +18,11 @@ def recipe_text(recipe: Recipe, *, seed: bool = True, names_only: bool = False) 
     """Return the recipe as TOML; without the seed, or with the names of files only, where others may read it."""
 
     def file(path: Path) -> str:
-        return path.name if names_only else str(path)
+        return path.name if names_only else path_text(path)
 
     # Only what differs from the defaults: a recipe says what was decided.
     source: dict[str, Any] = {}
-    for name, value in recipe.input.model_dump(exclude_defaults=True).items():
+    for name, value in recipe.input.as_given.model_dump(exclude_defaults=True).items():
         if isinstance(value, Path):
             value = file(value)
         elif name == "owners" and not isinstance(value, str):
@@ -29,8 +30,9 @@ def recipe_text(recipe: Recipe, *, seed: bool = True, names_only: bool = False) 
         # TOML has lists, no tuples.
         source[name] = list(value) if isinstance(value, tuple) else value
     output = {**recipe.output.model_dump(exclude_defaults=True), "path": file(recipe.output.path)}
-    if recipe.output.sign_key is not None:
-        output["sign_key"] = file(recipe.output.sign_key)
+    for name in ("sign_key", "local"):
+        if name in output:
+            output[name] = file(output[name])
     if "keep" in output:
         output["keep"] = list(output["keep"])
     parts: dict[str, Any] = {

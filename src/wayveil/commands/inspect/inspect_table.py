@@ -18,6 +18,8 @@ from wayveil.commands.table_files import check_file, write_file
 from wayveil.engines import scratch_folder
 from wayveil.errors import InputError
 from wayveil.io.intake.profile import profile_table
+from wayveil.io.storage.addresses import path_text
+from wayveil.pipeline.folder.fetched_files import fetched_input
 from wayveil.pipeline.folder.published_input import with_manifest
 from wayveil.pipeline.plain_input import name_input, place_input
 from wayveil.recipe.recipe import InputSpec, make_input
@@ -33,11 +35,19 @@ def inspect_file(spec: InputSpec, *, values: bool = False) -> Inspection:
     InputError
         If the file cannot be read at all.
     """
-    shown = name_input(spec.path)
+    with fetched_input(spec) as source:
+        return _inspect_here(source, values=values)
+
+
+def _inspect_here(spec: InputSpec, *, values: bool) -> Inspection:
+    """Look at a file on this machine."""
+    shown = name_input(spec.as_given.path)
     declared, notes = with_manifest(spec)
     with scratch_folder() as folder:
         file = read_frame(declared, place_input(declared.path), shown, folder)
-        return _inspect(file, declared, shown, values=values, notes=notes)
+        seen = _inspect(file, declared, shown, values=values, notes=notes)
+    copies = zip(spec.files, spec.as_given.files, strict=True)
+    return replace(seen, addresses={str(copy): path_text(given) for copy, given in copies if copy != given})
 
 
 def inspect_frame(frame: pl.DataFrame, *, values: bool = False, **options: Any) -> Inspection:

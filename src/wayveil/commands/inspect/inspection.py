@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,8 @@ class Inspection:
         What was tried.
     examples : mapping
         Values of columns, where they were asked for.
+    addresses : mapping
+        What was given in object storage, by the copy on this machine that was looked at.
     """
 
     file: str
@@ -72,6 +74,7 @@ class Inspection:
     examples: Mapping[str, tuple[str, ...]]
     candidates: tuple[Candidate, ...] = ()
     trials: tuple[Trial, ...] = ()
+    addresses: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         asks = len(self.questions)
@@ -96,7 +99,9 @@ class Inspection:
                 for q in self.questions
             ],
             "cannot_be_published": self.refusal or None,
-            "recipe": self.content,
+            "recipe": self.content
+            if self.content is None
+            else {**self.content, "input": self._with_addresses(self.content["input"])},
             **({"tried": [trial.to_json() for trial in self.trials]} if self.trials else {}),
             **({"examples": {name: list(values) for name, values in self.examples.items()}} if self.examples else {}),
         }
@@ -107,7 +112,9 @@ class Inspection:
             raise InputError(self.refusal or self.question_sentence())
         content = {**self.content, "input": {**self.content["input"]}}
         path = Path(content["input"]["path"])
-        if base is not None and path != STANDARD_INPUT:
+        if self.addresses:
+            content["input"] = self._with_addresses(content["input"])
+        elif base is not None and path != STANDARD_INPUT:
             try:
                 content["input"]["path"] = str(path.resolve().relative_to(base.resolve()))
             except ValueError:
@@ -115,6 +122,16 @@ class Inspection:
         head = [f"# {self.file}: {self.format}, {self.profile.rows:,} rows.", "#", "# Taken to be so; correct it here:"]
         comments = [f"# - {' '.join(guess.split())}" for guess in self.guesses]
         return "\n".join([*head, *comments, "", to_toml(content)])
+
+    def _with_addresses(self, source: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the input of a recipe with the addresses that were given, in place of copies on this machine."""
+
+        def given(value: Any) -> Any:
+            if isinstance(value, list):
+                return [given(one) for one in value]
+            return self.addresses.get(value, value) if isinstance(value, str) else value
+
+        return {key: given(value) for key, value in source.items()}
 
     def question_sentence(self) -> str:
         """Return the questions that are left as one sentence with the options to give."""

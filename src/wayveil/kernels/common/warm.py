@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -79,6 +80,16 @@ def _kcl_restore() -> None:
     restore_singly(_one_record(), np.zeros(1, np.int64), 1, bounds)
 
 
+def _kcl_restore_many() -> None:
+    from wayveil.kernels.kcl.restoration import Bounds, restore
+
+    record = _one_record()
+    small = {name: getattr(record, name).astype(np.int32) for name in ("items", "owner", "sensitive")}
+    bounds = Bounds(1, np.zeros(2, np.int64), np.zeros(2, np.int64))
+    many = record._replace(alive=np.ones(1, np.int8), **small)
+    restore(many, np.zeros(1, np.int64), 1, bounds, False)
+
+
 def _kcl_count() -> None:
     from wayveil.kernels.kcl.candidate_counts import (
         Counts,
@@ -98,7 +109,7 @@ def _kcl_count() -> None:
     locate_threats(records, table, one, table, 1)
 
 
-def _one_record() -> object:
+def _one_record() -> Any:
     from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Records
 
     return Records(
@@ -117,6 +128,7 @@ def _one_record() -> object:
 
 JOBS: dict[str, Callable[[], None]] = {
     "kcl_count": _kcl_count,
+    "kcl_restore_many": _kcl_restore_many,
     "kcl_find": _kcl_find,
     "kcl_suppress": _kcl_suppress,
     "kcl_restore": _kcl_restore,

@@ -44,6 +44,9 @@ Records = namedtuple(
 )
 """The trajectory database T, sorted by owner.  Only `alive` is ever written to, by suppressing and restoring.
 
+Visits and records that are many are held in smaller types for `restore`, which compiles for these, too: `items`,
+`owner` and `sensitive` in int32, `alive` in int8.  There are fewer than 2^31 of either then.
+
 offsets : int64, one more than there are records
     Record r has the visits ``offsets[r]:offsets[r + 1]``.
 items : int64, one per visit
@@ -99,7 +102,10 @@ Span = namedtuple("Span", ["begin", "end", "depth"])
 
 @kernel
 def inverted(records):
-    """Return, per item, where it occurs: offsets into the other two, records in order, visits."""
+    """Return, per item, where it occurs: offsets into the other two, records in order, visits.
+
+    The other two have the type of ``records.items``, so that of many visits the small type is kept.
+    """
     n_items = records.n_items
     n_visits = records.items.size
     # A counting sort by item: count, add up, fill.  Records are filled in their order, so they stay in order per item.
@@ -110,8 +116,8 @@ def inverted(records):
     for item in range(n_items):
         first[item + 1] += first[item]
         free[item + 1] = first[item + 1]
-    record = np.empty(n_visits, np.int64)
-    at = np.empty(n_visits, np.int64)
+    record = np.empty(n_visits, records.items.dtype)
+    at = np.empty(n_visits, records.items.dtype)
     for r in range(records.offsets.size - 1):
         for visit in range(records.offsets[r], records.offsets[r + 1]):
             slot = free[records.items[visit]]

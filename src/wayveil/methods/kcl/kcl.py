@@ -162,7 +162,7 @@ class Kcl(Method):
     publishes: ClassVar[type[Visits]] = Visits
     accepts_also: ClassVar[tuple[type[Visits], ...]] = (Trips,)
     blocks: ClassVar[tuple[BlockKey, ...]] = ("whole",)
-    plan_kernels: ClassVar[tuple[str, ...]] = ("kcl_count",)
+    plan_kernels: ClassVar[tuple[str, ...]] = ("kcl_count", "kcl_restore_many")
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)

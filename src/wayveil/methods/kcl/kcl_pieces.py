@@ -7,7 +7,7 @@ anybody can be what others hide among; otherwise only that of people in whose re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from wayveil.methods.kcl.kcl_joined import NumberedPiece, join_records, split_by_piece
 from wayveil.methods.kcl.kcl_sequences import (
     Counting,
     Hits,
@@ -75,8 +76,8 @@ def plan_visits(solver: KclSolver, blocks: PlannedBlocks, engine: Engine, here: 
     if not _number_doublets(solver, blocks, engine):
         nothing = _Kept(who=None, bits=np.zeros(0, np.uint8), gone=np.zeros(0, np.int64))
         return Plan(names=(store.save(nothing, "kept/nothing"),) * len(blocks.names), facts={})
-    names: list[str] = engine.map(partial(_as_numbers, solver, store), list(enumerate(blocks.names)))
-    return _decide(solver, blocks, names, engine, here)
+    pieces: list[NumberedPiece] = engine.map(partial(_as_numbers, solver, store), list(enumerate(blocks.names)))
+    return _decide(solver, blocks, pieces, engine, here)
 
 
 def _number_doublets(solver: KclSolver, blocks: PlannedBlocks, engine: Engine) -> int:
@@ -112,7 +113,7 @@ def _items(data: Visits, table: pl.DataFrame) -> IntArray:
     return items
 
 
-def _as_numbers(solver: KclSolver, store: BlockStore, numbered: tuple[int, str]) -> str:
+def _as_numbers(solver: KclSolver, store: BlockStore, numbered: tuple[int, str]) -> NumberedPiece:
     """Keep a block without the doublets that too few people have, and without names."""
     number, name = numbered
     data: Visits = store.load(name)
@@ -128,11 +129,15 @@ def _as_numbers(solver: KclSolver, store: BlockStore, numbered: tuple[int, str])
         n_items=table.height,
         n_values=n_values,
     )
-    return store.save(block, f"numbered/{number}")
+    name_in_store = store.save(block, f"numbered/{number}")
+    return NumberedPiece(name=name_in_store, visits=len(block.item), trajectories=len(block.owner))
 
 
-def _decide(solver: KclSolver, blocks: PlannedBlocks, names: Sequence[str], engine: Engine, here: Engine) -> Plan:
+def _decide(
+    solver: KclSolver, blocks: PlannedBlocks, pieces: Sequence[NumberedPiece], engine: Engine, here: Engine
+) -> Plan:
     store = blocks.store
+    names = [piece.name for piece in pieces]
     first: EncodedVisits = store.load(names[0])
     counting = Counting(
         solver=solver,
@@ -142,14 +147,20 @@ def _decide(solver: KclSolver, blocks: PlannedBlocks, names: Sequence[str], engi
         occurrences=2 * blocks.block_rows,
         store=store,
     )
-    # Two ways, by what the choice looks at. Either the numbered visits of everybody fit here and are needed (restoring
-    # looks at all records); or only people with a violating sequence travel, and of the others one number per item is
-    # enough: how many records have it.
-    if solver.needs_everybody(blocks.trajectories, blocks.people):
+    # Three ways, by what the choice looks at. Restoring looks at the records of everybody: where they are many they are
+    # held in few bytes, and given back from nothing. Or only people with a violating sequence travel, and of the others
+    # one number per item is enough: how many records have it.
+    staying: Iterable[tuple[IntArray | None, BoolArray]]
+    if solver.builds_up(sum(piece.visits for piece in pieces)) and solver.params.preserve == "instances":
+        instance = solver.instance_of(join_records(store, pieces), None, people=blocks.people, only_shared=True)
+        choice = solver.choose(instance, partial(_count_all, counting, names, engine, listed=False), here)
+        staying = ((None, stays) for stays in split_by_piece(store, pieces, choice.keep))
+    elif solver.needs_everybody(blocks.trajectories, blocks.people):
         seen = [_Shipped(numbered=store.load(name)) for name in names]
         instance = solver.instance(_joined(seen), people=blocks.people)
-        listed = not solver.builds_up(len(instance.rows))
+        listed = not solver.builds_up(instance.n_visits)
         choice = solver.choose(instance, partial(_count_all, counting, names, engine, listed=listed), here)
+        staying = _in_order_sent(seen, choice.keep)
     else:
         engine.progress("finding violating sequences")
         threats = save_threats(counting, count_sequences(counting, names, engine, listed=True))
@@ -157,18 +168,23 @@ def _decide(solver: KclSolver, blocks: PlannedBlocks, names: Sequence[str], engi
         elsewhere = np.sum([one.elsewhere for one in seen if one.elsewhere is not None], axis=0)
         instance = solver.instance(_joined(seen), people=blocks.people, elsewhere=elsewhere)
         choice = solver.choose(instance, partial(_found, store, threats, seen), here)
-    # The choice is one bit per visit that travelled; each block gets its own bits back, in the order in which it sent
-    # them.
-    ends = np.cumsum([len(one.numbered.item) for one in seen])
+        staying = _in_order_sent(seen, choice.keep)
     plan_names = [
-        store.save(_Kept(who=one.who, bits=np.packbits(keep), gone=choice.gone), f"kept/{i}")
-        for i, (one, keep) in enumerate(zip(seen, np.split(choice.keep, ends[:-1]), strict=True))
+        store.save(_Kept(who=who, bits=np.packbits(stays), gone=choice.gone), f"kept/{i}")
+        for i, (who, stays) in enumerate(staying)
     ]
     # What never was in the instance: visits to doublets that fewer than k people have.
-    rare = blocks.rows - len(instance.rows) - int(instance.elsewhere.sum())
+    rare = blocks.rows - instance.n_visits - int(instance.elsewhere.sum())
     facts = {"visits that fewer than k people have": rare, **choice.facts}
     facts["visits suppressed"] = int(facts["visits suppressed"]) + rare
     return Plan(names=tuple(plan_names), facts=facts)
+
+
+def _in_order_sent(seen: Sequence[_Shipped], keep: BoolArray) -> Iterator[tuple[IntArray | None, BoolArray]]:
+    """Yield who travelled of each block, and which of their visits stay, in the order in which it sent them."""
+    ends = np.cumsum([len(one.numbered.item) for one in seen])
+    for one, stays in zip(seen, np.split(keep, ends[:-1]), strict=True):
+        yield one.who, stays
 
 
 def _joined(seen: Sequence[_Shipped]) -> EncodedVisits:

@@ -12,6 +12,7 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.kernels.kcl.pattern_loss import Patterns
+from wayveil.kernels.kcl.projected_lists import Records
 from wayveil.kernels.kcl.restoration import Bounds
 from wayveil.kernels.kcl.violating_sequences import find_sequences
 from wayveil.methods.kcl.kcl_absence import items_to_hide
@@ -110,22 +111,32 @@ class KclSolver:
 
     def instance(self, numbered: EncodedVisits, *, people: int, elsewhere: IntArray | None = None) -> Instance:
         """Return what is to be decided on; `people` and ``elsewhere[item]`` count also records that are not here."""
-        self.check_people(people)
         records, rows = numbered.records()
+        return self.instance_of(records, rows, people=people, elsewhere=elsewhere)
+
+    def instance_of(
+        self,
+        records: Records,
+        rows: IntArray | None,
+        *,
+        people: int,
+        elsewhere: IntArray | None = None,
+        only_shared: bool = False,
+    ) -> Instance:
+        """Return what is to be decided on records that are sorted by owner already; see `Instance`."""
+        self.check_people(people)
+        n_records = len(records.owner)
         return Instance(
             records=records,
             rows=rows,
             people=people,
-            elsewhere=np.zeros(numbered.n_items, np.int64) if elsewhere is None else elsewhere,
-            longest=self.longest(int(np.diff(numbered.offsets).max(initial=1))),
-            bounds=Bounds(
-                # Shares are taken of people and of trajectories, so the table of what is allowed must reach as far as
-                # the larger of both numbers.
-                self.params.k,
-                self.allowed(max(people, len(numbered.owner))),
-                self._most_beside(len(numbered.owner)),
-            ),
-            counts_records=self.counts_records(len(numbered.owner), len(records.owner_first) - 1),
+            elsewhere=np.zeros(records.n_items, np.int64) if elsewhere is None else elsewhere,
+            longest=self.longest(int(np.diff(records.offsets).max(initial=1))),
+            # Shares are taken of people and of trajectories, so the table of what is allowed must reach as far as the
+            # larger of both numbers.
+            bounds=Bounds(self.params.k, self.allowed(max(people, n_records)), self._most_beside(n_records)),
+            counts_records=self.counts_records(n_records, len(records.owner_first) - 1),
+            only_shared=only_shared,
         )
 
     def longest(self, present: int) -> int:
@@ -179,8 +190,11 @@ class KclSolver:
             engine.progress("suppressing visits")
             solution = self._best(instance, sequences, spared, engine)
         # Records are sorted by person; `rows` says in which row of the data each of their visits was.
-        keep = np.empty(len(instance.rows), bool)
-        keep[instance.rows] = solution.alive == 1
+        keep = solution.alive == 1
+        if instance.rows is not None:
+            by_row = np.empty_like(keep)
+            by_row[instance.rows] = keep
+            keep = by_row
         facts: dict[str, Any] = {"minimal violating sequences": sequences.n_violating}
         if not solution.built_up:
             facts["local suppressions"], facts["global suppressions"] = solution.steps
@@ -223,7 +237,7 @@ class KclSolver:
                 else max(2, -(-instance.people // 100))
             )
             spared = mine(instance.records, bar)
-        return restore_from_empty(instance, spared) if self.builds_up(len(instance.rows)) else None, spared
+        return restore_from_empty(instance, spared) if self.builds_up(instance.n_visits) else None, spared
 
     def _best(self, instance: Instance, sequences: Sequences, spared: Patterns | None, engine: Engine) -> Solution:
         """Return the best way to remove all threats that was tried.

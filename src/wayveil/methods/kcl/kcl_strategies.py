@@ -48,6 +48,8 @@ MOST_ALONE = 20_000
 """Up to how many visits items are also offered to one record after the other.  On 600,000 visits, of which 37,637 were
 lost, that took a minute and gave 34 back."""
 
+_COUNTED_AT_ONCE = 1 << 22
+
 AGAIN = 16
 """By how much the weight of a sequence grows when it is lost: more than the number of sequences that usual items are
 in, so that lost ones come first, but not so much that all others break for them.  1, 4 and 64 mended less."""
@@ -102,8 +104,8 @@ class Instance:
     ----------
     records : Records
         Sorted by owner.
-    rows : array of int
-        The row of each of their visits before that.
+    rows : array of int, optional
+        The row of each of their visits before that; None where visits are told in the order of the records.
     people : int
         How many there are, with those elsewhere.
     elsewhere : array of int
@@ -113,15 +115,22 @@ class Instance:
     counts_records : bool
         Whether records of a sequence can be wrong although its people are not: because somebody has several records, or
         because nobody may own as much as one of k.
+    only_shared : bool
+        Whether visits to items that fewer than k people have were left out before.
     """
 
     records: Records
-    rows: IntArray
+    rows: IntArray | None
     people: int
     elsewhere: IntArray
     longest: int
     bounds: Bounds
     counts_records: bool = False
+    only_shared: bool = False
+
+    @property
+    def n_visits(self) -> int:
+        return len(self.records.items)
 
     @cached_property
     def shared_items(self) -> IntArray:
@@ -135,6 +144,8 @@ class Instance:
     @cached_property
     def n_shared(self) -> int:
         """How many visits such items have: the size of the data, however rare visits were left out."""
+        if self.only_shared:
+            return self.n_visits  # counted without the many numbers that finding it out takes
         return int(np.isin(self.records.items, self.shared_items).sum())
 
     @property
@@ -276,7 +287,7 @@ def without_extra_trips(instance: Instance) -> Iterator[tuple[Instance, BoolArra
             items=records.items[visits],
             alive=np.ones(int(visits.sum()), np.int64),
         )
-        yield replace(instance, records=part, rows=instance.rows[visits]), visits
+        yield replace(instance, records=part, rows=None if instance.rows is None else instance.rows[visits]), visits
         most *= 2
 
 
@@ -424,7 +435,11 @@ def repair_patterns(solution: Solution, instance: Instance, spared: Patterns) ->
 def _order(records: Records, spared: Patterns | None, weight: IntArray | None) -> IntArray:
     """Return the items that a record lost: those in sequences of most weight first, then those that most lost."""
     n_items = records.n_items
-    lost = np.bincount(records.items[records.alive == 0], minlength=n_items)
+    lost = np.zeros(n_items, np.int64)
+    # A part at a time: NumPy counts in a copy of eight bytes per visit.
+    for first in range(0, len(records.items), _COUNTED_AT_ONCE):
+        part = slice(first, first + _COUNTED_AT_ONCE)
+        lost += np.bincount(records.items[part][records.alive[part] == 0], minlength=n_items)
     n_patterns = np.zeros(n_items, np.int64)
     if spared is not None:
         each = None if weight is None else np.repeat(weight, np.diff(spared.first))

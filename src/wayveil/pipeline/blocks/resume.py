@@ -89,11 +89,12 @@ def key_run(recipe: Recipe) -> str | None:
     beside = (spec.known, spec.places, spec.zones, spec.network, spec.taxonomy)
     try:
         for path in (spec.path, *spec.owner_tables, *(path for path in beside if path is not None)):
+            # Names below the path that the recipe has: copies from object storage lie elsewhere every time.
             for file in _files_of(path):
                 with file.open("rb") as stream:
                     digest.update(hashlib.file_digest(stream, "sha256").digest())
                 # The name counts as well as the content: some readers take values from names of files.
-                digest.update(str(file).encode("utf-8", "surrogatepass"))
+                digest.update(str(file.relative_to(path)).encode("utf-8", "surrogatepass"))
     except OSError:
         return None  # whoever reads it says what is wrong
     return digest.hexdigest()

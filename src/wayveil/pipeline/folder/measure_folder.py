@@ -8,6 +8,7 @@ from pathlib import Path
 
 from wayveil.engines.scratch import scratch_folder
 from wayveil.errors import InputError, UsageError, VerdictFailed
+from wayveil.io.storage.addresses import local_path, refuse_remote
 from wayveil.model import Engine
 from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
 from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE, check_private
@@ -37,7 +38,8 @@ def measure_folder(folder: str | Path, *, engine: Engine | None = None) -> Outco
     The input is published once more, from the recipe, the seed and the secret in ``private``.  Only if every public
     file comes out as it is, byte for byte, are the results those of this publication.  No public file is touched.
     """
-    out = Path(folder)
+    refuse_remote(folder, "A publication with its private files")
+    out = local_path(folder)
     out = out.parent if (out / MANIFEST).is_file() else out
     public = out / "public"
     private = out / "private"

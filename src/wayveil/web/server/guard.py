@@ -40,7 +40,8 @@ _WRONG_TOKEN = "The token in the link is wrong."
 _NO_TOKEN = "Open the link that wayveil serve printed: its token is needed."
 _LOCKED = """<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Wayveil: locked</title></head>
+<head><meta charset="utf-8"><meta name="color-scheme" content="light dark">
+<meta name="viewport" content="width=device-width"><title>Wayveil: locked</title></head>
 <body>
 <h1>This page is locked</h1>
 <p>{sentence}</p>

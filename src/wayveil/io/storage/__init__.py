@@ -1,0 +1,1 @@
+"""Object storage: addresses such as s3://bucket/name, and the objects there."""
