@@ -13,6 +13,7 @@ from tests.oracles.publisher_tables import EACH, Case, check_case, collect, ep, 
 
 from wayveil.commands.inspect import inspect_file
 from wayveil.errors import InputError
+from wayveil.pipeline.plain_input import plain_input
 from wayveil.recipe.recipe import make_input
 
 CASES: list[Case] = []
@@ -140,6 +141,23 @@ def _pointer(d: Path) -> Path:
     return d / "trips.csv"
 
 
+def _kml(d: Path) -> Path:
+    line = "<LineString><coordinates>11.0,48.0,0 11.1,48.1,0</coordinates></LineString>"
+    head = '<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2">'
+    (d / "tracks.kml").write_text(f"{head}<Document><Placemark>{line}</Placemark></Document></kml>\n")
+    return d / "tracks.kml"
+
+
+def _sheet(d: Path) -> Path:
+    (d / "trips.xlsx").write_bytes(b"PK\x03\x04rest")
+    return d / "trips.xlsx"
+
+
+def _zstandard(d: Path) -> Path:
+    (d / "trips.csv.zst").write_bytes(b"(\xb5/\xfd\x04rest")
+    return d / "trips.csv.zst"
+
+
 def _xml_with_type(d: Path) -> Path:
     (d / "fcd.xml").write_text('<!DOCTYPE a [<!ENTITY b "c">]>\n<a><r t="1"/><r t="2"/></a>\n')
     return d / "fcd.xml"
@@ -162,6 +180,9 @@ def _xml_of_one(d: Path) -> Path:
         (_gtfs_feed, "the 3 tables in it have different columns; unpack it, and give the one that says who"),
         (_web_page, "this is a web page, no table"),
         (_pointer, "this is a pointer of Git LFS"),
+        (_kml, "KML is a drawing of places, and is not read; write the tracks as GPX, GeoJSON or CSV."),
+        (_sheet, "this is a spreadsheet; save the sheet with the table as CSV."),
+        (_zstandard, "files that are packed so are not read; unpack it, or pack it as .gz."),
         (_xml_with_type, "XML with a document type is not read"),
         (_xml_cut, "the XML is cut short or damaged at line 2"),
         (_xml_of_one, "no element of the XML comes again with attributes"),
@@ -173,3 +194,7 @@ def test_what_is_no_table_is_said_in_one_sentence(tmp_path: Path, write, sentenc
         inspect_file(make_input({"path": str(path)}))
     assert sentence in str(error.value)
     assert str(error.value).startswith(str(path))
+    if not path.name.startswith(("fcd", "feed")):  # who publishes at once is told the same
+        with pytest.raises(InputError) as same, plain_input(make_input({"path": str(path)})):
+            pass
+        assert str(same.value) == str(error.value)

@@ -119,6 +119,14 @@ def many_hidden_cells() -> Any:
     return table, {"name": "counts", "k": 2, "margins": "yes"}
 
 
+def many_pinned_cells() -> Any:
+    """One hidden cell in each zone, which its total tells: each needs linear programs of its own."""
+    n = 5_000
+    zones: list[Any] = [(f"z{i:04d}", "", None, 50) for i in range(n)]
+    table = CountTables.from_rows([("", "", None, 50 * n), ("", "", 1, 50 * n), *zones])
+    return table, {"name": "counts", "k": 3, "margins": "yes"}
+
+
 def many_numbers() -> Any:
     """As many numbers as fit; that many queries take work, too, is tested where they are judged."""
     table = CountTables.from_rows([(f"z{i:05d}", "", None, i) for i in range(40_000)])
@@ -143,6 +151,7 @@ CASES: dict[str, tuple[Callable[[], Any], bool]] = {
     "KAnonymity, boxes apart": (boxes_apart, False),
     "AttackGraph, boxes apart": (declared_boxes, False),
     "Threshold, many hidden cells": (many_hidden_cells, True),
+    "Threshold, many cells that are told": (many_pinned_cells, True),
     "DifferentialPrivacy, many numbers": (many_numbers, False),
 }
 

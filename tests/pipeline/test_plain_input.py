@@ -139,5 +139,5 @@ def test_a_spreadsheet_is_no_text(tmp_path, capsys) -> None:
     path = tmp_path / "a.xlsx"
     path.write_bytes(b"PK\x03\x04 and so on")
     assert main(["inspect", str(path)]) == 2
-    assert "neither text nor a format" in capsys.readouterr().err
+    assert "this is a spreadsheet" in capsys.readouterr().err
     assert is_plain(make_input({"path": str(path)}))

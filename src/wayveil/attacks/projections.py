@@ -324,7 +324,9 @@ def _prune(edges: list[list[int]], demand: list[int], supply: list[int]) -> tupl
     start = np.concatenate([np.full(n, source), a, n + np.arange(m)])
     end = np.concatenate([np.arange(n), n + b, np.full(m, sink)])
     room = np.concatenate([demand, np.minimum(np.array(demand)[a], np.array(supply)[b]), supply])
-    graph = sparse.coo_array((room.astype(np.int32), (start, end)), shape=(n + m + 2, n + m + 2)).tocsr()
+    # Of 32 bits: older versions of SciPy find no flow in a graph with wider indices.
+    ends = start.astype(np.int32), end.astype(np.int32)
+    graph = sparse.coo_array((room.astype(np.int32), ends), shape=(n + m + 2, n + m + 2)).tocsr()
     flow = csgraph.maximum_flow(graph, source, sink)
     if flow.flow_value != sum(demand):
         return edges, False

@@ -347,7 +347,9 @@ def _text(number: Any) -> str:
 def _verdict_numbers(numbers: Mapping[str, Any]) -> str:
     """Return the numbers of a verdict that could be measured, in one line."""
     measured = [n for n in numbers.values() if n.exact or n.value is not None]
-    texts = [n.text if n.label.lower() == n.of else f"{n.label.lower()} {n.exact or n.text}" for n in measured]
+    texts = [
+        n.text if n.label.lower() == n.of else f"{n.label.lower()} {n.short or n.exact or n.text}" for n in measured
+    ]
     return ", ".join(texts) or "nothing could be measured"
 
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Any, Protocol
 
 import polars as pl
 
 from wayveil.errors import InputError
 
-__all__ = ["refuse_large"]
+__all__ = ["Allowance", "refuse_large"]
 
 _CHUNK = 1 << 20
+_MOST_TIMES = 100
+_FREE = 1 << 28
+"""A packed file may become so many times as large, and these bytes larger: tables become 3 to 30 times as large, and a
+file that is made to fill a disk 1,000 times and more."""
 _DAMAGES = (
     *(OSError, EOFError, ValueError, RuntimeError, NotImplementedError, zlib.error, zipfile.BadZipFile),
     *(pl.exceptions.PolarsError, pl.exceptions.PanicException),
@@ -56,6 +61,62 @@ def refuse_large(path: Path, limit: int, *, shown: str) -> None:
             _count_entries(path, limit, too_large)
     except _DAMAGES:
         raise damaged from None
+
+
+class Allowance:
+    """How much a packed file may become when it is unpacked, over all that is read of it.
+
+    Parameters
+    ----------
+    path : Path
+        The packed file.
+    shown : str
+        How messages call it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "a.csv.gz")
+    ...     _ = file.write_bytes(gzip.compress(b"a,b\\n"))
+    ...     with gzip.open(file) as packed:
+    ...         Allowance(file, "a.csv.gz").bound(packed).read()
+    b'a,b\\n'
+    """
+
+    def __init__(self, path: Path, shown: str) -> None:
+        self._left = _FREE + _MOST_TIMES * path.stat().st_size
+        self._shown = shown
+
+    def bound(self, packed: _Readable) -> IO[bytes]:
+        """Return the same stream; reading it raises InputError where all that was read is more than allowed."""
+        return io.BufferedReader(_Counted(packed, self), _CHUNK)
+
+    def take(self, size: int) -> None:
+        """Take so many bytes from what is left."""
+        self._left -= size
+        if self._left < 0:
+            raise InputError(
+                f"{self._shown}: unpacked, it is more than {_MOST_TIMES} times as large, which no table is; if you "
+                "trust it, unpack it and give what was in it."
+            )
+
+
+class _Counted(io.RawIOBase):
+    """What is read of a stream, counted."""
+
+    def __init__(self, packed: _Readable, allowance: Allowance) -> None:
+        self._packed = packed
+        self._allowance = allowance
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._packed.read(len(buffer))
+        self._allowance.take(len(piece))
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 class _Readable(Protocol):

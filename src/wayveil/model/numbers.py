@@ -90,8 +90,9 @@ class Number:
         Of verdicts: whether the value depends on who owns which trajectory, so that who does not know it finds another.
     meaning : str
         One sentence that says how to read it; ``{people}`` stands for what was counted.
-    exact, note : str
-        The value as a fraction, and what makes it weaker than it looks.
+    exact, short, note : str
+        The value as a fraction, a form of it that people can read where that is long, and what makes it weaker than it
+        looks.
 
     Examples
     --------
@@ -116,6 +117,7 @@ class Number:
     of_people: bool = False
     meaning: str = ""
     exact: str = ""
+    short: str = ""
     note: str = ""
 
     @property

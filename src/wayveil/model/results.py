@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, Literal
 
 from wayveil.model.claims import Guarantee
+from wayveil.model.claims.counting import readable_share
 from wayveil.model.data.boxes import Boxes
 from wayveil.model.data.ragged import BoolArray, IntArray
 from wayveil.model.data.trajectories import Trajectories
@@ -17,6 +19,9 @@ __all__ = ["AttackResult", "Chart", "Data", "MethodResult", "Score", "Series", "
 
 Data = Trajectories
 """Every kind of movement data."""
+
+_LONGEST_FRACTION = 15
+"""More characters of a fraction are hard to read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,13 +95,23 @@ class Verdict:
             if isinstance(value, str):  # a number that is only known as a text, such as a fraction
                 by_name[name] = replace(number, exact=value, note=str(self.measured.get(f"{name}_note") or ""))
                 continue
+            exact = str(self.measured.get(f"{name}_exact") or "")
             by_name[name] = replace(
                 number,
                 value=value,
-                exact=str(self.measured.get(f"{name}_exact") or ""),
+                exact=exact,
+                short=_shorten(exact, getattr(self.claim, number.promised, None) if number.promised else None),
                 note=str(self.measured.get(f"{name}_note") or ""),
             )
         return by_name
+
+
+def _shorten(exact: str, limit: Any) -> str:
+    """Return a long fraction in a form that people can read, and that is beyond no limit that it keeps; "" if short."""
+    above, _, below = exact.partition("/")
+    if len(exact) <= _LONGEST_FRACTION or not (above.isdecimal() and below.isdecimal() and int(below)):
+        return ""
+    return readable_share(Fraction(int(above), int(below)), limit if isinstance(limit, Fraction) else None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,6 +37,7 @@ from wayveil.io.intake.text_files import (
     list_text_files,
     open_text,
     plain_text,
+    refuse_no_table,
     unpack_tables,
 )
 from wayveil.io.intake.text_folder import gather_files
@@ -75,6 +76,8 @@ def plain_input(spec: InputSpec, folder: Path | None = None) -> Iterator[tuple[I
 
     The converted table is in `folder`, or in a scratch folder that is gone at the end.
     """
+    if spec.path != STANDARD_INPUT and converted_format(spec.path) is None:
+        refuse_no_table(spec.path, name_input(spec.path))
     if is_plain(spec):
         yield spec, ()
     elif folder is not None:

@@ -40,7 +40,12 @@ def test_geoparquet_and_geoarrow_say_their_system(tmp_path: Path, crs: str, way:
         frame.to_parquet(path)
     else:
         pq.write_table(pa.table(frame.to_arrow(geometry_encoding="WKB")), path)
-    assert isinstance(pl.scan_parquet(path).collect_schema()["geometry"], pl.BaseExtension)
+    marked = isinstance(pl.scan_parquet(path).collect_schema()["geometry"], pl.BaseExtension)
+    if way == "arrow" and not marked:  # older versions of Polars leave out what Arrow says of a column
+        if crs != "EPSG:4326":
+            with pytest.raises(InputError, match="--crs"):
+                read_points(path)
+        return
     data = read_points(path).data
     assert (data.frame.crs, data.n_rows) == (crs, 20)
     seen = wv.inspect(path)

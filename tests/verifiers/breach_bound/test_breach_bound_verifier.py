@@ -347,10 +347,11 @@ def test_large_numbers_are_told_in_short():
     """One person with 300 of 3,000 trips; every tenth has the place."""
     owner = np.where(np.arange(3000) % 10 == 3, 0, np.arange(3000) + 1).tolist()
     data = in_order(*[f"a {'b' if i % 10 == 7 else 'c' if i % 2 else 'd'}" for i in range(3000)], owner=owner)
-    verdict = check_breach_bound(data, BreachBound(p="0.5", adversaries={"A": ["a"]}))
+    verdict = check_breach_bound(data, BreachBound(p="0.6", adversaries={"A": ["a"]}))
     assert not verdict.holds
     assert verdict.measured["max_inference"] == pytest.approx(1.0)
     assert verdict.measured["max_inference_exact"].startswith("about 1 (a fraction of some ")
+    assert "with a chance of 100 %, more than p = 3/5" in verdict.reason
     assert len(verdict.reason) < 300
 
 

@@ -144,7 +144,9 @@ def _matching(i: Array, o: Array, n: int) -> tuple[Array, Array]:
     """Return who holds each trajectory in one largest matching, and who is in a component where everybody holds one."""
     if (i == o).sum() == n:  # the truth is a perfect matching, and any will do
         return np.arange(n), np.ones(n, bool)
-    graph = sparse.csr_array((np.ones(len(i), np.int8), (i, o)), shape=(n, n))
+    # Of 32 bits: older versions of SciPy match no graph with wider indices.
+    ends = i.astype(np.int32), o.astype(np.int32)
+    graph = sparse.csr_array((np.ones(len(i), np.int8), ends), shape=(n, n))
     holder = csgraph.maximum_bipartite_matching(graph, perm_type="row").astype(np.int64)
     both = sparse.csr_array((np.ones(len(i), np.int8), (i, n + o)), shape=(2 * n, 2 * n))
     label = csgraph.connected_components(both, directed=False)[1]
@@ -214,7 +216,8 @@ def _walk_one(i: Array, o: Array, edges: _Edges, size: int, samples: int, rng: n
     first = offsets_of(degree)[:-1]
     # The chain begins far from the truth: with a matching of people and trajectories in random order.
     shuffled = [rng.permutation(size) for _ in range(2)]
-    graph = sparse.csr_array((np.ones(len(i), np.int8), (shuffled[0][i], shuffled[1][o])), shape=(size, size))
+    rows, columns = (order[ends].astype(np.int32) for order, ends in zip(shuffled, (i, o), strict=True))
+    graph = sparse.csr_array((np.ones(len(i), np.int8), (rows, columns)), shape=(size, size))
     start = np.argsort(shuffled[1])[csgraph.maximum_bipartite_matching(graph, perm_type="column")[shuffled[0]]]
     edge_of = np.empty(size, np.int64)  # per trajectory the edge that holds it
     edge_of[start] = edges.at(np.arange(size) * size + start)

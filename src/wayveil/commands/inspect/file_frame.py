@@ -25,7 +25,7 @@ from wayveil.io.intake.convert import (
 )
 from wayveil.io.intake.dialect import SEPARATORS, Dialect
 from wayveil.io.intake.table_view import TableView
-from wayveil.io.intake.text_files import PACKED, plain_text
+from wayveil.io.intake.text_files import PACKED, plain_text, refuse_no_table
 from wayveil.io.intake.time_columns import TimeGuess, find_times
 from wayveil.io.intake.xml_records import convert_xml, holds_xml
 from wayveil.io.tabular.table import ROW_NUMBER
@@ -69,8 +69,9 @@ def _read_table(spec: InputSpec, path: Path, shown: str, folder: Path) -> FileFr
         words = f"{len(files):,} text tables in {dialect.encoding}, separated by {_separator_words(dialect)}"
         return FileFrame(frame=_some_rows(lazy.select(names).collect(), shown), words=words, dialect=dialect)
     name = path.name.lower()
-    _refuse_no_table(path, shown)
     plugin = converted_format(path)
+    if plugin is None:
+        refuse_no_table(path, shown)
     known = holds_format(path) or name.endswith(VECTOR_FILES) or plugin is not None
     if path.is_file() and not (known or name.endswith(PACKED) or is_text(path)):
         raise InputError(
@@ -119,21 +120,6 @@ def _read_table(spec: InputSpec, path: Path, shown: str, folder: Path) -> FileFr
         geometry=source.table.geometry,
         crs=None if crs is None else crs.name,
     )
-
-
-def _refuse_no_table(path: Path, shown: str) -> None:
-    """Say what a file is that people give by mistake: an archive, a web page, a pointer to a file elsewhere."""
-    if not path.is_file():
-        return
-    name = path.name.lower()
-    if name.endswith((".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".7z", ".rar")):
-        raise InputError(f"{shown}: this is an archive; unpack it, and give the folder or the table in it.")
-    with path.open("rb") as stream:
-        start = stream.read(512).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if start.startswith((b"<!doctype html", b"<html")):
-        raise InputError(f"{shown}: this is a web page, no table; the download may have failed.")
-    if start.startswith(b"version https://git-lfs"):
-        raise InputError(f"{shown}: this is a pointer of Git LFS, not the file itself; fetch it with git lfs pull.")
 
 
 def _separator_words(dialect: Dialect) -> str:

@@ -14,6 +14,7 @@ from typing import IO
 
 from wayveil.errors import InputError
 from wayveil.io.intake.dialect import Dialect
+from wayveil.io.limits import Allowance
 
 __all__ = [
     "PACKED",
@@ -22,6 +23,7 @@ __all__ = [
     "list_text_files",
     "open_text",
     "plain_text",
+    "refuse_no_table",
     "unpack_tables",
 ]
 
@@ -32,6 +34,10 @@ TEXT_ENDINGS = (".csv", ".txt", ".tsv", ".dat", ".tab")
 """What text tables end with; of packed ones, before the ending of the packing."""
 
 _CHUNK = 1 << 24
+
+_ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".7z", ".rar")
+_PACKED_OTHERWISE = (".zst", ".xz", ".lz4", ".br")
+_SHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
 
 
 def has_wildcard(path: Path) -> bool:
@@ -88,7 +94,7 @@ def unpack_tables(path: Path, folder: Callable[[], Path]) -> list[Path]:
     Raises
     ------
     InputError
-        If the archive is damaged.
+        If the archive is damaged, or much larger than it looks.
     """
     if path.suffix.lower() != ".zip" or not path.is_file():
         return []
@@ -99,17 +105,44 @@ def unpack_tables(path: Path, folder: Callable[[], Path]) -> list[Path]:
                 return []
             root = folder()
             files = []
+            allowance = Allowance(path, str(path))
             for number, entry in enumerate(tables, 1):
                 # Only the last part of a name inside an archive is used, in a folder of its own: a name like ../../x
                 # leads nowhere.
                 file = root / f"{number:06}" / entry.filename.replace("\\", "/").rsplit("/", 1)[-1]
                 file.parent.mkdir(parents=True)
                 with archive.open(entry) as stream, file.open("wb") as out:
-                    shutil.copyfileobj(stream, out, _CHUNK)
+                    shutil.copyfileobj(allowance.bound(stream), out, _CHUNK)
                 files.append(file)
             return files
     except (zipfile.BadZipFile, EOFError, zlib.error, NotImplementedError, RuntimeError):
         raise InputError(f"{path}: the packed file is damaged or locked; write or copy it again.") from None
+
+
+def refuse_no_table(path: Path, shown: str) -> None:
+    """Say what a file is that people give by mistake: an archive, a web page, a map, a pointer to a file elsewhere."""
+    if not path.is_file():
+        return
+    name = path.name.lower()
+    if name.endswith(_ARCHIVES):
+        raise InputError(f"{shown}: this is an archive; unpack it, and give the folder or the table in it.")
+    if name.endswith(_PACKED_OTHERWISE):
+        raise InputError(f"{shown}: files that are packed so are not read; unpack it, or pack it as .gz.")
+    if name.endswith(_SHEETS):
+        raise InputError(f"{shown}: this is a spreadsheet; save the sheet with the table as CSV.")
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(2048).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    except OSError:
+        return  # readers say what is wrong
+    if start.startswith((b"<!doctype html", b"<html")):
+        raise InputError(f"{shown}: this is a web page, no table; the download may have failed.")
+    if name.endswith(".kmz") or (start.startswith((b"<?xml", b"<kml")) and b"<kml" in start):
+        raise InputError(
+            f"{shown}: KML is a drawing of places, and is not read; write the tracks as GPX, GeoJSON or CSV."
+        )
+    if start.startswith(b"version https://git-lfs"):
+        raise InputError(f"{shown}: this is a pointer of Git LFS, not the file itself; fetch it with git lfs pull.")
 
 
 @contextmanager
@@ -158,10 +191,10 @@ def open_text(path: str | Path) -> Iterator[IO[bytes]]:
                         "the table in it."
                     )
                 with archive.open(tables[0]) as stream:
-                    yield stream
+                    yield Allowance(file, shown).bound(stream)
         elif name.endswith(".gz"):
-            with gzip.open(file) as stream:
-                yield stream  # type: ignore[misc]
+            with gzip.open(file) as packed:
+                yield Allowance(file, shown).bound(packed)
         else:
             with file.open("rb") as stream:
                 yield stream

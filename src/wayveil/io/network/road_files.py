@@ -11,6 +11,7 @@ from wayveil.io.formats.file_formats import has_format
 from wayveil.io.formats.graphml import read_graphml
 from wayveil.io.formats.node_edge_text import EDGES, NODES, read_road_text
 from wayveil.io.formats.osm import read_osm
+from wayveil.io.limits import Allowance
 from wayveil.io.network.network_output import write_network
 from wayveil.io.network.road_table import read_road_table
 from wayveil.model import RoadNetwork
@@ -79,12 +80,14 @@ def _read_zip(file: Path) -> RoadNetwork:
     wrong = f"{file}: a .zip with a road network holds one file that ends in {NODES} and one that ends in {EDGES}."
     try:
         with zipfile.ZipFile(file) as archive, tempfile.TemporaryDirectory() as folder:
+            allowance = Allowance(file, str(file))
             for ending in (NODES, EDGES):
                 inside = [one for one in archive.infolist() if one.filename.lower().endswith(ending)]
                 if len(inside) != 1:
                     raise InputError(wrong)
                 # Under a name of ours: what the archive calls it never becomes a path.
-                Path(folder, f"network{ending}").write_bytes(archive.read(inside[0]))
+                with archive.open(inside[0]) as packed:
+                    Path(folder, f"network{ending}").write_bytes(allowance.bound(packed).read())
             prefix = str(Path(folder, "network"))
             try:
                 return read_road_text(prefix)

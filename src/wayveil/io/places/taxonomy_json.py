@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import InputError
+from wayveil.io.limits import Allowance
 from wayveil.io.places.taxonomy_build import ROOT
 from wayveil.io.tabular.csv_position import first_bad_byte
 from wayveil.io.tabular.messages import count
@@ -207,7 +208,8 @@ def _content(shown: str, file: Path) -> bytes:
     if start[:2] != b"\x1f\x8b":
         return file.read_bytes()
     try:
-        return gzip.decompress(file.read_bytes())
+        with gzip.open(file) as packed:
+            return Allowance(file, shown).bound(packed).read()
     except (EOFError, OSError, zlib.error):
         raise InputError(f"{shown}: the gzip file is damaged or cut short; write or copy it again.") from None
 

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
+from wayveil.io.limits import Allowance
 from wayveil.io.tabular.csv_position import first_bad_byte, first_long_record, line_of_record
 from wayveil.io.tabular.messages import count, looks_like_data, shown, was
 from wayveil.io.tabular.normal_columns import text_column
@@ -328,8 +329,8 @@ def _open_parquets(shown: str, files: list[Path]) -> Table:
 
 def _unzip(shown: str, file: Path) -> bytes:
     try:
-        with gzip.open(file) as stream:
-            text = stream.read()
+        with gzip.open(file) as packed:
+            text = Allowance(file, shown).bound(packed).read()
     except EOFError:
         raise InputError(f"{shown}: the gzip file is cut short; write or copy it again.") from None
     except (OSError, zlib.error):

@@ -20,7 +20,16 @@ from typing import Any
 
 from wayveil.model.parameters import parameter
 
-__all__ = ["each_trajectory", "exceeds", "number_text", "percent", "row_share_parameter", "share_text", "share_value"]
+__all__ = [
+    "each_trajectory",
+    "exceeds",
+    "number_text",
+    "percent",
+    "readable_share",
+    "row_share_parameter",
+    "share_text",
+    "share_value",
+]
 
 
 def row_share_parameter(smallest: str = "k") -> Any:
@@ -81,6 +90,32 @@ def percent(share: Fraction) -> str:
         value = Context(prec=4, rounding=ROUND_CEILING).divide(numerator, Decimal(share.denominator))
     text = f"{value.normalize():f}" if value == 0 or value >= _SMALL else str(value)
     return f"{text} %"
+
+
+_LARGEST_TOLD = 10_000
+"""A fraction with a denominator below this is told as it is."""
+
+
+def readable_share(value: Fraction, limit: Fraction | None = None) -> str:
+    """Return a measured share as people can read it: as a fraction where it is short, and else in percent, rounded up.
+
+    What keeps a limit is never told as more than the limit.
+
+    Examples
+    --------
+    >>> readable_share(Fraction(5, 16)), readable_share(1 - Fraction(3, 4) ** 20)
+    ('5/16', '99.69 %')
+    >>> third = Fraction(1, 3) - Fraction(1, 10**9)
+    >>> readable_share(Fraction(333_333, 1_000_000)), readable_share(third), readable_share(third, Fraction(1, 3))
+    ('33.3333 %', '33.34 %', 'just below 1/3')
+    """
+    if value.denominator < _LARGEST_TOLD:
+        return f"{value.numerator}/{value.denominator}"
+    text = percent(value)
+    told = Fraction(Decimal(text.removesuffix(" %"))) / 100
+    if limit is not None and value <= limit < told:
+        return f"just below {readable_share(limit)}"
+    return text
 
 
 def number_text(value: float | str) -> str:

@@ -100,7 +100,7 @@ class Schema(_Strict):
     columns: list[Column]
     time_format: TimeFormat
     owners: Withheld
-    frame: dict[str, str | float | bool] | None = None
+    frame: dict[str, str | bool | float] | None = None
     parts: Parts = "one"
 
     @field_validator("kind")

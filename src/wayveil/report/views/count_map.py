@@ -70,13 +70,13 @@ def count_table(
     drawn = [lines[begin] if roads else (*spots[begin], *spots[end or begin]) for begin, end in marks]
     at = np.array(drawn, np.float64).reshape(-1, 4).T
 
-    def count(wanted: BoolArray) -> FloatArray:
-        some = wanted & (made_code >= 0)
+    def count(chosen_rows: BoolArray) -> FloatArray:
+        some = chosen_rows & (made_code >= 0)
         return np.bincount(made_code[some], weights=after.count[some], minlength=n).astype(np.float64)
 
-    def people_in(wanted: BoolArray) -> IntArray:
+    def people_in(chosen_rows: BoolArray) -> IntArray:
         # A table of people at one time says how many; others say how often.
-        return count(wanted).astype(np.int64) if people and one_time else np.full(n, -1)
+        return count(chosen_rows).astype(np.int64) if people and one_time else np.full(n, -1)
 
     rings = () if flows or not zones else tuple(zones[begin] for begin, _ in marks)
     kind = "flows" if flows else "zones" if rings else "roads" if roads else "places"
@@ -148,12 +148,12 @@ def _code(marks: Mapping[tuple[str, str], int], ends: list[str], others: list[st
 
 def _slices(before: Any, events: Events, after: CountTables) -> Slices | None:
     """Return the slices of time of both; rows of the table that are of all times are in none."""
-    found = slice_times(events.t, after.t[after.timed], seconds_per_unit(before.time_format))
-    if found is None:
+    slices = slice_times(events.t, after.t[after.timed], seconds_per_unit(before.time_format))
+    if slices is None:
         return None
     place = np.full(after.n_rows, -1)
-    place[after.timed] = found.after
-    return Slices(labels=found.labels, before=found.before, after=place, hours=found.hours)
+    place[after.timed] = slices.after
+    return Slices(labels=slices.labels, before=slices.before, after=place, hours=slices.hours)
 
 
 def _what(before: Any, *, flows: bool, people: bool) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wayveil.model.claims import BreachBound
+from wayveil.model.claims.counting import readable_share
 from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.model.data.visits import Visits
 from wayveil.model.results import Verdict
@@ -157,7 +158,7 @@ def _verdict(
         counted=_counted(data),
         measured=measured,
         witness=witness,
-        reason=reason or _reason(data, claim, measured, witness),
+        reason=reason or _reason(data, claim, largest, surest, measured, witness),
         not_judged=_not_judged(data),
     )
 
@@ -205,14 +206,22 @@ def _witness(claim: BreachBound, table: Table, by_adversary: list[Shares], large
     return {**seen, "fit": among, "with_place": having, "share": ratio(largest)}
 
 
-def _reason(data: Visits, claim: BreachBound, measured: dict[str, Any], witness: dict[str, Any] | None) -> str:
+def _reason(
+    data: Visits,
+    claim: BreachBound,
+    largest: Fraction | None,
+    surest: Fraction | None,
+    measured: dict[str, Any],
+    witness: dict[str, Any] | None,
+) -> str:
     """One sentence with counts and the parameters, without anything that was published."""
-    share = measured["max_share_exact"]
+    share = "" if largest is None else readable_share(largest, claim.p)
+    chance = "" if surest is None else readable_share(surest, claim.p)
     p = ratio(claim.p)
     if witness and "theirs" in witness:
         return (
             f"The adversary {witness['adversary']!r} knows how many trajectories of each class are whose, and infers a "
-            f"place that is not his of a person with several with a chance of {witness['share']}, more than p = {p}."
+            f"place that is not his of a person with several with a chance of {chance}, more than p = {p}."
         )
     if witness:
         return (
@@ -222,8 +231,8 @@ def _reason(data: Visits, claim: BreachBound, measured: dict[str, Any], witness:
     classes = "1 class" if measured["classes"] == 1 else f"{measured['classes']:,} classes"
     counted = "people or of the trajectories" if data.owners == "given" else "trajectories"
     several = ""
-    if measured["max_inference_exact"] != share and data.owners == "given":
-        several = f", and none is inferred of a person with a chance above {measured['max_inference_exact']}"
+    if surest is not None and surest != largest and data.owners == "given":
+        several = f", and none is inferred of a person with a chance above {chance}"
     return f"In {classes}, no place has a share of the {counted} above {share}{several} (p = {p})."
 
 

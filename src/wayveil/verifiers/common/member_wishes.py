@@ -56,19 +56,19 @@ def find_broken_wish(
         if number >= 0:
             members[number].append(trajectory)
     who = people.tolist()
-    asked: dict[int, int] = {}
+    wishes: dict[int, int] = {}
     if claim.asks_for_k and members:
         column = original.attributes.get(claim.k_column)
         first = min(members)
         if column is None:
             missing = "It is not known what people asked for: the original has no such column."
             return BrokenWish(breaks="asked", group=first, sentence=missing)
-        asked = _read_asked(who, column)
-        if any(number < 0 for number in asked.values()):
+        wishes = _read_wishes(who, column)
+        if any(number < 0 for number in wishes.values()):
             unread = "What somebody asked for is no whole number, so it is not known whether it is kept."
             return BrokenWish(breaks="asked", group=first, sentence=unread)
     for number in sorted(members):
-        broken = _judge_group(members[number], who, asked, claim, original, until)
+        broken = _judge_group(members[number], who, wishes, claim, original, until)
         if broken is not None:
             return BrokenWish(breaks=broken[0], group=number, sentence=broken[1])
     return None
@@ -77,30 +77,30 @@ def find_broken_wish(
 _MORE_THAN_ANYBODY = 10**18
 
 
-def _read_asked(people: list[int], column: Coded) -> dict[int, int]:
+def _read_wishes(people: list[int], column: Coded) -> dict[int, int]:
     """Return the largest number that each person asked for, 0 for nothing; -1 where it cannot be read."""
-    asked: dict[int, int] = defaultdict(int)
+    wishes: dict[int, int] = defaultdict(int)
     for person, code in zip(people, column.codes.tolist(), strict=True):
         text = "" if code < 0 else column.labels[code].strip()
         if text and not text.isdecimal():
             return {person: -1}
         # No file has so many people, and a text of thousands of digits is no number that is worth reading.
         number = _MORE_THAN_ANYBODY if len(text) > 18 else int(text or 0)
-        asked[person] = max(asked[person], number)
-    return asked
+        wishes[person] = max(wishes[person], number)
+    return wishes
 
 
 def _judge_group(
     members: list[int],
     people: list[int],
-    asked: dict[int, int],
+    wishes: dict[int, int],
     claim: MembersClaim,
     original: Points,
     until: IntArray | None,
 ) -> tuple[str, str] | None:
     owned = Counter(people[i] for i in members)
     for person, own in owned.items():
-        own_k = asked.get(person, 0)
+        own_k = wishes.get(person, 0)
         if len(owned) < own_k:
             return "asked", f"A trajectory is that of {len(owned):,} people, and one of them asked for {own_k:,}."
         if own_k and exceeds(own, len(members), Fraction(1, own_k)):

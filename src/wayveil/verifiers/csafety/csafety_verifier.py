@@ -11,7 +11,7 @@ import numpy as np
 
 from wayveil.model.budget import spend
 from wayveil.model.claims import CSafety
-from wayveil.model.claims.counting import exceeds, share_text
+from wayveil.model.claims.counting import exceeds, readable_share, share_text
 from wayveil.model.data.ragged import BoolArray, IntArray, trajectory_of_row
 from wayveil.model.data.stops import Stops
 from wayveil.model.results import Verdict
@@ -343,7 +343,9 @@ class _Findings:
             return f"A sensitive node is above another one, which tells for what it stands: {where}."
         if breaks == "share":
             largest = self.owner_share[0]
-            return f"One person owns {ratio(largest)} of a class, more than {share_text(self.claim.owner_share)}."
+            return (
+                f"One person owns {readable_share(largest)} of a class, more than {share_text(self.claim.owner_share)}."
+            )
         if breaks == "place":
             n = int((self.node_people < self.claim.least_people).sum())
             nodes = "1 sensitive node has" if n == 1 else f"{n:,} sensitive nodes have"
@@ -351,14 +353,14 @@ class _Findings:
         if breaks == "probability":
             worst = max(self.probabilities, key=lambda one: one.judged)
             return (
-                f"A sensitive place has a probability of {ratio(worst.judged)} in a class, counted over {worst.unit}, "
-                f"more than c = {ratio(self.claim.c)}."
+                f"A sensitive place has a probability of {readable_share(worst.judged)} in a class, counted over "
+                f"{worst.unit}, more than c = {ratio(self.claim.c)}."
             )
         each = "The only class is" if classes == 1 else f"Each of the {classes:,} classes is"
         over = "trajectories" if hidden else "people or trajectories"
         return (
             f"{each} that of {least:,} {many} or more (m = {self.claim.m}), and no sensitive place has a probability "
-            f"above {ratio(self.largest)} (c = {ratio(self.claim.c)}), counted over {over}."
+            f"above {readable_share(self.largest, self.claim.c)} (c = {ratio(self.claim.c)}), counted over {over}."
         )
 
 

@@ -151,10 +151,10 @@ def _judge_loss(claim: DifferentialPrivacy) -> tuple[Loss, _Fault | None]:
         loss = _loss_of(dp, query)
         declared = Loss(epsilon=Fraction(query.epsilon), delta=Fraction(query.delta), rho=Fraction(query.rho))
         for name in ("epsilon", "delta", "rho"):
-            found = getattr(loss, name)
-            if found > getattr(declared, name):
+            spent = getattr(loss, name)
+            if spent > getattr(declared, name):
                 return loss, _Fault(
-                    reason=f"A query spends {name} = {_rounded_up(found)!r} by its bounds, scale and threshold, and "
+                    reason=f"A query spends {name} = {_rounded_up(spent)!r} by its bounds, scale and threshold, and "
                     f"declares {getattr(query, name)!r}.",
                     witness={"query": query.name},
                 )

@@ -16,7 +16,12 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack
 
+from wayveil.model.budget import spend
 from wayveil.model.data.ragged import BoolArray, IntArray
+
+_STEPS_PER_PROGRAM = 5_000_000
+_STEPS_PER_VARIABLE = 10_000
+"""What a linear program takes: a table can be made so that every hidden cell needs one of its own."""
 
 __all__ = ["Equations", "find_pinned_low", "find_too_low_highs", "solve_bounds"]
 
@@ -77,6 +82,7 @@ def solve_bounds(equations: Equations, cell: int) -> tuple[float, float]:
     objective[cell] = 1.0
     bounds = []
     for sign in (1.0, -1.0):
+        _charge(equations.n_cells)
         # Status 3: unbounded, so no total speaks of the cell.
         solution = linprog(sign * objective, A_eq=matrix, b_eq=np.array(equations.rest, float), method="highs")
         bounds.append(np.inf if solution.status == 3 else sign * solution.fun if solution.success else np.nan)
@@ -113,6 +119,7 @@ def _most(equations: Equations, cells: IntArray, least: int) -> IntArray | None:
     Behind the cells, there is a variable for each of `cells`: it is no more than the cell, and no more than `least`.
     """
     n = len(cells)
+    _charge(equations.n_cells + n)
     # A helper variable per cell, at most the cell and at most `least`: their sum is largest where as many cells as
     # possible reach `least`.
     objective = np.concatenate([np.zeros(equations.n_cells), -np.ones(n)])
@@ -135,8 +142,13 @@ def _most(equations: Equations, cells: IntArray, least: int) -> IntArray | None:
 def _solve(equations: Equations, objective: Any, equal: Any, n: int) -> IntArray | None:
     if not len(equations.members):
         return np.zeros(n, np.int64)
+    _charge(n)
     solution = linprog(objective, A_eq=equal, b_eq=np.array(equations.rest, float), method="highs-ds")
     return _whole(equations, solution)
+
+
+def _charge(variables: int) -> None:
+    spend(_STEPS_PER_PROGRAM + _STEPS_PER_VARIABLE * variables)
 
 
 def _whole(equations: Equations, solution: Any) -> IntArray | None:

@@ -24,7 +24,7 @@ __all__ = ["MOST_UNKNOWN", "check_threshold"]
 MOST_UNKNOWN = 20_000
 """Of files alone: where more cells of a table are not published, whether one can be worked out is not looked for."""
 
-_STEPS_PER_UNKNOWN = 100_000
+_STEPS_PER_UNKNOWN = 20_000
 
 NOT_THE_PEOPLE = "how many different people are behind each number, and that the numbers are those of the original data"
 NOT_THE_UNKNOWN = "whether a cell that is not published can be worked out: there are too many of them"
