@@ -10,11 +10,12 @@ from wayveil.methods.knode.knode import Knode
 from wayveil.methods.nwa.nwa import Nwa
 from wayveil.methods.prefix.prefix import Prefix
 from wayveil.methods.qid.qid import Qid
+from wayveil.methods.synth.synth import Synth
 from wayveil.methods.tga.tga import Tga
 from wayveil.methods.w4m.w4m import W4m
 from wayveil.model import Method
 
-__all__ = ["METHODS", "Cast", "Cba", "Counts", "Gsup", "Icba", "Kcl", "Knode", "Nwa", "Prefix", "Qid", "Tga", "W4m"]
+__all__ = ["METHODS", "Cast", "Cba", "Counts", "Gsup", "Icba", "Kcl", "Knode", "Nwa", "Prefix", "Qid", "Synth", "Tga", "W4m"]
 
 METHODS: dict[str, type[Method]] = {
     Kcl.name: Kcl,
@@ -29,4 +30,5 @@ METHODS: dict[str, type[Method]] = {
     Prefix.name: Prefix,
     Cast.name: Cast,
     Counts.name: Counts,
+    Synth.name: Synth,
 }

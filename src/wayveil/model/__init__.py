@@ -6,6 +6,7 @@ from wayveil.model.claims import (
     BreachBound,
     Claim,
     CSafety,
+    DifferentialPrivacy,
     Guarantee,
     KAnonymity,
     KclPrivacy,
@@ -13,6 +14,7 @@ from wayveil.model.claims import (
     Protection,
     StrictK,
     SubsequenceK,
+    DifferentialPrivacy,
     Threshold,
 )
 from wayveil.model.data.boxes import Boxes
@@ -28,6 +30,7 @@ from wayveil.model.data.trajectories import NamedPlaces, Trajectories, concat
 from wayveil.model.data.trips import Trips
 from wayveil.model.data.visits import Visits
 from wayveil.model.file_format import FileFormat
+from wayveil.model.noisy_query import NoisyQuery
 from wayveil.model.numbers import Number, Numbers
 from wayveil.model.parameters import (
     Parameter,
@@ -72,6 +75,7 @@ __all__ = [
     "Coded",
     "CountTables",
     "Data",
+    "DifferentialPrivacy",
     "Engine",
     "Extent",
     "FileFormat",
@@ -86,6 +90,7 @@ __all__ = [
     "MethodResult",
     "Metric",
     "NamedPlaces",
+    "NoisyQuery",
     "Number",
     "Numbers",
     "Owners",
@@ -106,6 +111,7 @@ __all__ = [
     "StrictK",
     "SubsequenceK",
     "Taxonomy",
+    "DifferentialPrivacy",
     "Threshold",
     "TimeFormat",
     "Trajectories",

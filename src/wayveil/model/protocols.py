@@ -86,6 +86,9 @@ class Method(_Declared, ABC):
     parts_in_time: ClassVar[bool] = False
     """Whether these parts are pieces in time of true trajectories, and nothing else: then each can be compared with
     what its trajectory was in its time."""
+    synthetic: ClassVar[bool] = False
+    """Whether trajectories are drawn from a model, and none of them is anybody's: then nothing is kept or lost, and the
+    method is run once, because running it again would tell more."""
 
     @property
     def hides_by_chance(self) -> bool:
@@ -115,6 +118,10 @@ class Method(_Declared, ABC):
     @property
     @abstractmethod
     def claim(self) -> Guarantee: ...
+
+    def for_kind(self, kind: str) -> Any:
+        """Return the method for data of this kind, where `accepts` and `publishes` depend on it."""
+        return self
 
     def claim_of(self, data: Any) -> Guarantee:
         """Return what is claimed of these data: the claim, unless it speaks of their kind."""

@@ -6,6 +6,11 @@ from wayveil.verifiers.breach_bound.breach_bound_verifier import check_breach_bo
 from wayveil.verifiers.combined_verdicts import Need, apart, class_keys, join_verdicts, union_condition
 from wayveil.verifiers.csafety.csafety_verifier import GROUPED_BLINDLY, check_csafety
 from wayveil.verifiers.definitions import NEED_TRUTH, find_break_by_definition
+from wayveil.verifiers.differential_privacy.differential_privacy_verifier import (
+    NOISE_BY_CONSTRUCTION,
+    check_differential_privacy,
+    find_other_mechanism,
+)
 from wayveil.verifiers.kanonymity.kanonymity_verifier import check_kanonymity
 from wayveil.verifiers.kcl.kcl_shares import KclShare, cut_share, join_shares, judge_share
 from wayveil.verifiers.kcl.kcl_verifier import check_kcl
@@ -24,6 +29,7 @@ __all__ = [
     "check_attack_graph",
     "check_breach_bound",
     "check_csafety",
+    "check_differential_privacy",
     "check_kanonymity",
     "check_kcl",
     "check_kdelta",
@@ -33,14 +39,16 @@ __all__ = [
     "class_keys",
     "cut_share",
     "find_break_by_definition",
+    "find_other_mechanism",
     "join_shares",
     "join_verdicts",
     "judge_share",
     "union_condition",
 ]
 
-SHOWN_BY_REPETITION = (PLACED_BY_CHANCE, GROUPED_BLINDLY)
-"""Parts of claims that no file shows, but a run that gives the same bytes from the secret of the first one."""
+SHOWN_BY_REPETITION = (PLACED_BY_CHANCE, GROUPED_BLINDLY, NOISE_BY_CONSTRUCTION)
+"""Parts of claims that no file shows, but a second run: one that gives the same bytes from the secret of the first, or
+the same mechanism where noise is never the same twice."""
 
 VERIFIERS: dict[str, Verifier] = {
     "KCL": check_kcl,
@@ -52,5 +60,6 @@ VERIFIERS: dict[str, Verifier] = {
     "SubsequenceK": check_subsequence_k,
     "CSafety": check_csafety,
     "Threshold": check_threshold,
+    "DifferentialPrivacy": check_differential_privacy,
 }
 """The verifier of each guarantee, by the name of the guarantee."""

@@ -39,6 +39,7 @@ PARTS_NEED: Mapping[str, Need] = MappingProxyType(
         "SubsequenceK": "nothing",
         "CSafety": "classes apart",
         "Threshold": "unknown",  # numbers of two tables together may tell what neither does
+        "DifferentialPrivacy": "unknown",  # losses of parts add up for whoever is in several
     }
 )
 """What the union of parts that keep a claim needs to keep it, by the name of the claim; see `union_condition`."""

@@ -10,6 +10,7 @@ from wayveil.verifiers.attack_graph.definition import find_break_of_attack_graph
 from wayveil.verifiers.breach_bound.definition import find_break_of_breach_bound
 from wayveil.verifiers.common.both_ways import list_people
 from wayveil.verifiers.csafety.definition import find_break_of_csafety
+from wayveil.verifiers.differential_privacy.definition import find_break_of_differential_privacy
 from wayveil.verifiers.kanonymity.definition import find_break_of_kanonymity
 from wayveil.verifiers.kcl.definition import find_break_of_kcl
 from wayveil.verifiers.kdelta.definition import find_break_of_kdelta
@@ -37,6 +38,7 @@ DEFINITIONS: dict[str, Any] = {
     "SubsequenceK": find_break_of_subsequence_k,
     "CSafety": find_break_of_csafety,
     "Threshold": find_break_of_threshold,
+    "DifferentialPrivacy": find_break_of_differential_privacy,
 }
 """The definition of each guarantee, by its name: from published data and the claim to how it is broken, "" if not."""
 

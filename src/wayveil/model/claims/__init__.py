@@ -6,6 +6,7 @@ from wayveil.model.claims.attack_graph import AttackGraph, top_speed_of
 from wayveil.model.claims.base import Claim, Guarantee, Protection
 from wayveil.model.claims.breach_bound import BreachBound
 from wayveil.model.claims.csafety import CSafety
+from wayveil.model.claims.differential_privacy import DifferentialPrivacy
 from wayveil.model.claims.kanonymity import KAnonymity
 from wayveil.model.claims.kcl_privacy import KclPrivacy
 from wayveil.model.claims.kdelta import KDelta
@@ -19,6 +20,7 @@ __all__ = [
     "BreachBound",
     "CSafety",
     "Claim",
+    "DifferentialPrivacy",
     "Guarantee",
     "KAnonymity",
     "KDelta",
@@ -32,5 +34,16 @@ __all__ = [
 
 GUARANTEES: dict[str, type[Guarantee]] = {
     cls.name: cls
-    for cls in (KclPrivacy, KDelta, KAnonymity, AttackGraph, BreachBound, StrictK, SubsequenceK, CSafety, Threshold)
+    for cls in (
+        KclPrivacy,
+        KDelta,
+        KAnonymity,
+        AttackGraph,
+        BreachBound,
+        StrictK,
+        SubsequenceK,
+        CSafety,
+        Threshold,
+        DifferentialPrivacy,
+    )
 }

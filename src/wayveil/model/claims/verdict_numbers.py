@@ -12,6 +12,7 @@ __all__ = [
     "ATTACK_GRAPH",
     "BREACH_BOUND",
     "CSAFETY",
+    "DIFFERENTIAL_PRIVACY",
     "KANONYMITY",
     "KCL_PRIVACY",
     "KDELTA",
@@ -253,5 +254,20 @@ THRESHOLD = _declare(
         "totals": count(None, "Published totals", "totals"),
         "suppressed": count(None, "Cells that are not published", "cells"),
         "small": count(None, "Those of them with too few people", "cells"),
+    },
+)
+
+DIFFERENTIAL_PRIVACY = _declare(
+    {
+        "epsilon_spent": amount(
+            None,
+            "Epsilon that all queries spend",
+            promised="epsilon",
+            keeps="at most",
+            better="lower",
+            meaning="what the declared mechanism spends of the budget, by OpenDP's maps; less is safer",
+        ),
+        "delta_spent": amount(None, "Delta that all queries spend", promised="delta", keeps="at most", better="lower"),
+        "queries": count(None, "Noisy queries", "queries"),
     },
 )
