@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -89,7 +89,7 @@ def coarse_side(people: float, epsilon: float) -> tuple[int, int]:
     >>> coarse_side(15_000, 0.3), coarse_side(10, 0.1)
     ((10, 397), (2, 16))
     """
-    most = int(np.clip(people * epsilon / (8 * sqrt(2)), 16, 900))
+    most = int(np.clip(people * epsilon / (8 * sqrt(2)), 16, 600))
     return int(np.clip(round(sqrt(most / 4)), 2, 16)), most
 
 
@@ -119,8 +119,11 @@ def refine_grid(density: FloatArray, most: int) -> CellGrid:
 
 
 def _cut(cells: float) -> int:
-    wanted = ceil(sqrt(max(cells, 1.0)) - 1e-9)
-    return min(FINEST, 1 << max(0, round(np.log2(wanted))))
+    """Return into how many each side is cut: a power of 2 whose square is nearest to the cells that are wanted."""
+    cut = 1
+    while cut < FINEST and 2 * cut * cut <= cells:
+        cut *= 2
+    return cut
 
 
 def _neighbours(cell_of: IntArray, n: int) -> tuple[IntArray, IntArray]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import ceil
+from math import nextafter
 
 import numpy as np
 
 from wayveil.errors import InputError
+from wayveil.methods.common.noise import add_noise, plan_laplace, plan_selection, select_keys
 from wayveil.methods.synth.person_shares import ONE_PERSON
 from wayveil.model.data.ragged import FloatArray, IntArray
 from wayveil.model.noisy_query import NoisyQuery
@@ -39,16 +40,13 @@ class Budget:
 
     Notes
     -----
-    The scale of the noise is a whole number, so that the loss of a query is the exact fraction ``parts / scale``, and
-    the losses of all queries are compared with the budget as fractions.  Noise is OpenDP's discrete Laplace noise, from
-    the random numbers of the operating system; no seed of ours leads to it.
+    What queries cost is added up as exact fractions and compared with the budget before anything is asked.  Noise is
+    OpenDP's discrete Laplace noise, from the random numbers of the operating system; no seed of ours leads to it.
     """
 
     epsilon: Fraction
     delta: Fraction
     queries: list[NoisyQuery] = field(default_factory=list)
-    spent: Fraction = Fraction(0)
-    spent_delta: Fraction = Fraction(0)
 
     def histogram(self, name: str, counts: str, values: IntArray, epsilon: Fraction) -> Noisy:
         """Return a histogram over keys that were known before, each with noise, also where nobody is.
@@ -57,26 +55,20 @@ class Budget:
         """
         if len(values) > _MOST_KEYS:
             raise InputError(f"synth: a histogram of {len(values):,} keys is too large; use fewer places or cells.")
-        scale = self._spend(epsilon)
-        from wayveil.methods.common.opendp_noise import add_laplace_noise
-
-        noisy, loss = add_laplace_noise(values, scale=scale, l1=ONE_PERSON)
-        self.queries.append(
-            NoisyQuery(
-                name=name,
-                counts=counts,
-                domain="public",
-                keys=len(values),
-                l0=min(len(values), ONE_PERSON),
-                linf=ONE_PERSON,
-                l1=ONE_PERSON,
-                noise="laplace",
-                scale=float(scale),
-                epsilon=loss,
-                role="model",
-            )
+        query = plan_laplace(
+            name,
+            component="synth",
+            counts=counts,
+            keys=len(values),
+            l0=len(values),
+            linf=ONE_PERSON,
+            l1=ONE_PERSON,
+            epsilon=_below(epsilon),
+            role="model",
         )
-        return Noisy(values=noisy / ONE_PERSON, scale=scale / ONE_PERSON)
+        self._spend(query)
+        noisy = add_noise(values, query, component="synth")
+        return Noisy(values=noisy / ONE_PERSON, scale=query.scale / ONE_PERSON)
 
     def select(
         self, name: str, counts: str, values: IntArray, *, l0: int, epsilon: Fraction, delta: Fraction
@@ -86,41 +78,36 @@ class Budget:
         A key that only one person has is found with a chance of at most `delta`, over all keys of that person: nobody
         may have added anything to more than `l0` keys.
         """
-        scale = self._spend(epsilon)
-        self.spent_delta += delta
-        from wayveil.methods.common.opendp_noise import find_threshold, select_keys
-
-        threshold = find_threshold(scale=scale, l0=l0, linf=ONE_PERSON, l1=ONE_PERSON, delta=delta)
+        query = plan_selection(
+            name,
+            component="synth",
+            counts=counts,
+            l0=l0,
+            linf=ONE_PERSON,
+            l1=ONE_PERSON,
+            epsilon=_below(epsilon),
+            delta=_below(delta),
+            role="model",
+        )
+        self._spend(query)
+        # Only keys that somebody has are asked for: noise on any other would show that it is between two of them.
         present = np.flatnonzero(values > 0)
-        keys, noisy, losses = select_keys(
-            present, values[present], scale=scale, threshold=threshold, l0=l0, linf=ONE_PERSON, l1=ONE_PERSON
-        )
-        self.queries.append(
-            NoisyQuery(
-                name=name,
-                counts=counts,
-                domain="threshold",
-                l0=l0,
-                linf=ONE_PERSON,
-                l1=ONE_PERSON,
-                noise="laplace",
-                scale=float(scale),
-                threshold=threshold,
-                epsilon=losses[0],
-                delta=losses[1],
-                role="model",
-            )
-        )
-        return keys, Noisy(values=noisy / ONE_PERSON, scale=scale / ONE_PERSON)
+        keys, noisy = select_keys(values[present], query, component="synth")
+        return present[keys], Noisy(values=noisy / ONE_PERSON, scale=query.scale / ONE_PERSON)
 
-    def _spend(self, epsilon: Fraction) -> int:
-        """Take from the budget; return the scale of the noise in parts of a person."""
-        scale = ceil(ONE_PERSON / epsilon)
-        loss = Fraction(ONE_PERSON, scale)
-        if self.spent + loss > self.epsilon:
-            raise AssertionError("synth asks for more than its budget; this is a bug")
-        self.spent += loss
-        return scale
+    def _spend(self, query: NoisyQuery) -> None:
+        """Take what a query costs from the budget, before it is asked."""
+        self.queries.append(query)
+        epsilon = sum((Fraction(one.epsilon) for one in self.queries), Fraction(0))
+        delta = sum((Fraction(one.delta) for one in self.queries), Fraction(0))
+        if epsilon > self.epsilon or delta > self.delta:
+            raise ValueError("synth asks for more than its budget")
+
+
+def _below(share: Fraction) -> float:
+    """Return a share of a budget as a float that is not above it."""
+    near = float(share)
+    return near if Fraction(near) <= share else nextafter(near, 0.0)
 
 
 def fit_total(values: FloatArray, total: float) -> FloatArray:

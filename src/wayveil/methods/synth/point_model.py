@@ -22,8 +22,11 @@ LONGEST = 200
 """Cells of a trip that count; what comes after is cut off."""
 
 _TURNS = 8
-_CLASSES = np.array([0, 1, 2, 3, 5, 8, 13, 21, LONGEST + 1])
-"""Edges of classes of moves: of the shortest way, and of what a trip has beyond it."""
+_NEAR = np.array([0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, LONGEST + 1])
+"""Edges of classes of the moves of the shortest way between the ends of a trip."""
+
+_BEYOND = np.array([0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 140, LONGEST + 1])
+"""Edges of classes of the moves that a trip has beyond these."""
 
 SPEED_EDGES = 2.0 ** (np.arange(-12, 29) / 2)
 """Edges of classes of speed, 0.02 to 16,000 metres a second (or units of any other time and length)."""
@@ -72,14 +75,14 @@ class PointModel:
         start = self._inside(self.starts, pair // n_zones, rng)
         end = self._inside(self.ends, pair % n_zones, rng)
         shortest = self.hops[start, end]
-        table = self.extra.reshape(len(_CLASSES) - 1, -1)
-        row = np.searchsorted(_CLASSES, shortest, side="right") - 1
+        table = self.extra.reshape(len(_NEAR) - 1, -1)
+        row = np.searchsorted(_NEAR, shortest, side="right") - 1
         more = np.zeros(n, np.int64)
         for number in range(len(table)):
             own = np.flatnonzero(row == number)
             bin_ = draw_entries(table[number], len(own), rng)
-            low = _CLASSES[bin_]
-            more[own] = low + np.floor(rng.random(len(own)) * (_CLASSES[bin_ + 1] - low)).astype(np.int64)
+            low = _BEYOND[bin_]
+            more[own] = low + np.floor(rng.random(len(own)) * (_BEYOND[bin_ + 1] - low)).astype(np.int64)
         lengths = np.minimum(shortest + more, LONGEST - 1)
         order = np.argsort(end, kind="stable")
         draws = rng.random(int(lengths.sum()))
@@ -144,10 +147,10 @@ def learn_points(trips: CellTrips, grid: CellGrid, *, total: float, budget: Budg
     moving = trips.moves[counted]
     hops = grid.hops()
     shortest = hops[first, last]
-    row = np.searchsorted(_CLASSES, shortest, side="right") - 1
-    beyond = np.searchsorted(_CLASSES, np.maximum(moving - shortest, 0), side="right") - 1
-    n_classes = len(_CLASSES) - 1
-    lengths = tally_shares(row * n_classes + beyond, shares, n_classes * n_classes)
+    row = np.searchsorted(_NEAR, shortest, side="right") - 1
+    beyond = np.searchsorted(_BEYOND, np.maximum(moving - shortest, 0), side="right") - 1
+    n_beyond = len(_BEYOND) - 1
+    lengths = tally_shares(row * n_beyond + beyond, shares, (len(_NEAR) - 1) * n_beyond)
     noisy_lengths = budget.histogram("lengths", "trips-by-length", lengths, epsilon * Fraction(10, 90))
     extra = fit_total(noisy_lengths.values, total)
 
