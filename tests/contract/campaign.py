@@ -20,6 +20,7 @@ from promises import (
     break_of_csafety,
     break_of_kanonymity,
     break_of_kdelta,
+    break_of_wishes,
 )
 
 from wayveil.attacks import ATTACKS
@@ -61,7 +62,7 @@ class Case:
     def take(self, which: list[int]) -> Case:
         """Return the same with these trajectories only."""
         beside = dict(self.beside)
-        for name in ("ill", "job", "slices", "known"):
+        for name in ("ill", "job", "slices", "known", "wanted"):
             if name in beside:
                 beside[name] = [beside[name][i] for i in which]
         return replace(
@@ -230,17 +231,24 @@ def _is_part(part: list[Any], whole: list[Any]) -> bool:
 
 def _kdelta(case: Case, data: Points, made: MethodResult) -> str:
     claim: Any = made.claim
-    return break_of_kdelta(
+    found = break_of_kdelta(
         _records(made.data), case.owner, claim.k, claim.delta, claim.owner_share,
         along_one_curve=claim.placement == "random", groups=None if made.groups is None else made.groups.tolist(),
     )  # fmt: skip
+    return found or _wishes(case, _records(made.data), claim)
+
+
+def _wishes(case: Case, shown: list[Any], claim: Any) -> str:
+    asked = case.beside["wanted"] if claim.k_column != "none" else [None] * len(shown)
+    return break_of_wishes(shown, case.owner, case.records, asked, claim.end_share, claim.destination_cell)
 
 
 def _kanonymity(case: Case, data: Points, made: MethodResult) -> str:
     claim: Any = made.claim
     boxes = _records(made.data if made.boxes is None else made.boxes)
     points = None if made.boxes is None else _records(made.data)
-    return break_of_kanonymity(boxes, case.owner, _records(data), claim.k, claim.owner_share, points)
+    found = break_of_kanonymity(boxes, case.owner, _records(data), claim.k, claim.owner_share, points)
+    return found or _wishes(case, boxes, claim)
 
 
 def _attack_graph(case: Case, data: Points, made: MethodResult) -> str:
@@ -307,7 +315,8 @@ def _build_visits(case: Case) -> Visits:
 
 
 def _build_points(case: Case) -> Points:
-    data = Points.from_records(case.records, owner=case.owner)
+    wanted = {name: case.beside[name] for name in ("wanted",) if name in case.beside}
+    data = Points.from_records(case.records, owner=case.owner, attributes=wanted)
     known = case.beside.get("known")
     return data if known is None else replace(data, known=np.array([k for row in known for k in row], np.bool_))
 
@@ -473,7 +482,14 @@ def _draw_points(draw: Draw, method: str, seed: int) -> Case:
             "cap": draw.choice(["auto", 1, 10]),
             "t2s_factor": draw.choice(["auto", 1.0, 10.0]),
         }
-    return Case(method=method, parameters=parameters, records=records, owner=owner, beside={}, seed=seed)
+    beside: dict[str, list[Any]] = {}
+    if parameters.get("delta", 0) == 0 and draw.random() < 0.3:
+        beside["wanted"] = _values(draw, owner, [None, None, "", "1", "2", " 3", "4", "6", "99"])
+        parameters |= draw.choice([{"k_column": "wanted"}, {}])
+        if "k_column" not in parameters or draw.random() < 0.5:
+            share = draw.choice([Fraction(1, 3), Fraction(1, 2), Fraction(3, 4)])
+            parameters |= {"destination_share": share, "destination_cell": draw.choice([1, 5, 30])}
+    return Case(method=method, parameters=parameters, records=records, owner=owner, beside=beside, seed=seed)
 
 
 def _draw_qid(draw: Draw, method: str, seed: int) -> Case:

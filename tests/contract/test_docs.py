@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 
 import wayveil
+from wayveil.steps import STEPS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -59,7 +60,7 @@ def test_pages_show_the_promises_and_parameters_of_the_code() -> None:
     assert [page.name for page, _ in tables.stale()] == [], "run  .venv/bin/python scripts/doc-tables"
     shown = {(kind, name) for page in DOCS.rglob("*.md") for _, kind, name, _ in tables.BLOCK.findall(page.read_text())}
     assert {name for kind, name in shown if kind == "promise"} == set(wayveil.METHODS)
-    assert {name for kind, name in shown if kind == "parameters"} >= set(wayveil.METHODS)
+    assert {name for kind, name in shown if kind == "parameters"} >= {*wayveil.METHODS, *STEPS}
 
 
 def test_the_figures_show_what_the_methods_publish() -> None:
@@ -250,3 +251,45 @@ def test_every_package_is_in_the_tree_of_the_architecture() -> None:
     text = (ROOT / "docs" / "research" / "architecture.md").read_text(encoding="utf-8")
     packages = {path.parent.name for path in (ROOT / "src" / "wayveil").glob("*/__init__.py")}
     assert {name for name in packages if f"| `{name}/` |" not in text} == set()
+
+
+GENERATED = re.compile(r"<!-- (?:promise|parameters): \w+ -->.*?<!-- end -->", re.DOTALL)
+SOURCES = re.compile(r"```|`wayveil |recipes/|benchmarks/|research/|\b(?:19|20)\d\d\)")
+"""What tells where a number comes from: a command, a recipe, a benchmark, a page of research, a paper."""
+EXPLAINED = {
+    "everybody.md: continuity", "positions.md: Numbers that these attacks share",
+    "visits.md: Numbers that these attacks share", "visits.md: known_visits", "data.md: Points and coordinates",
+    "limits.md: Groups reveal things, too", "promises.md: How people are counted", "report.md: Words",
+    "risk.md: The numbers",
+    "kcl.md: Parameters", "counts.md: count_error", "patterns.md: clustering_agreement",
+    "trips.md: Origin-destination flows", "trips.md: Lengths and durations", "advise.md: How loss is measured",
+    "conclusions.md: Sentences you should not write",
+}  # fmt: skip
+"""Sections whose shares are examples, definitions or quoted from a linked page: nothing was measured for them."""
+
+
+def pages_for_users() -> dict[Path, str]:
+    """Return the pages outside of research, without what is generated from the code."""
+    pages = [page for page in sorted(DOCS.rglob("*.md")) if "research" not in page.relative_to(DOCS).parts]
+    return {page: GENERATED.sub("", page.read_text(encoding="utf-8")) for page in pages}
+
+
+def test_every_measured_share_says_where_it_comes_from() -> None:
+    unsourced = set()
+    for page, text in {**pages_for_users(), ROOT / "README.md": (ROOT / "README.md").read_text("utf-8")}.items():
+        for section in re.split(r"^(?=## )", text, flags=re.MULTILINE):
+            title = section.partition("\n")[0].lstrip("# ").replace("`", "")
+            measured = re.search(r"\d %", re.sub(r"`[^`]*`", "", section))
+            if measured and not SOURCES.search(section):
+                unsourced.add(f"{page.name}: {title}")
+    assert unsourced - EXPLAINED == set(), "name the command, recipe, benchmark or research page of these numbers"
+    assert EXPLAINED - unsourced == set(), "these sections name a source by now: take them off the list"
+
+
+def test_the_pages_for_users_stay_a_book_that_can_be_read() -> None:
+    """About 40 pages and 50,000 words; tables of parameters and promises come from the code and are not counted."""
+    pages = pages_for_users()
+    texts = [re.sub(r"```.*?```|\|", " ", text, flags=re.DOTALL) for text in pages.values()]
+    words = sum(len(re.findall(r"[^\s:-]\S*", text)) for text in texts)
+    assert len(pages) <= 52
+    assert words <= 52_000

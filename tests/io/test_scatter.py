@@ -218,7 +218,7 @@ def test_text_read_in_parts_is_the_same_as_at_once(lines: list[Any], end: str, c
         open_spans(folder / "in.csv", "visits", ReadOptions(attributes=()), rows=rows, scratch=folder)
         found = pl.concat([pl.read_parquet(file) for file in sorted((folder / "input").iterdir())])
         assert found.select("traj_id", "t", "location").rows() == expected.frame.rows()
-        kept = range(len(expected)) if expected.kept is None else expected.kept
+        kept = range(len(expected)) if expected.original_row is None else expected.original_row
         assert found[ROW_NUMBER].to_list() == list(kept)
 
 

@@ -100,6 +100,7 @@ def test_a_name_nearby_is_suggested() -> None:
         "SubsequenceK",
         "CSafety",
         "Threshold",
+        "DifferentialPrivacy",
     ]
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "break_of_groups",
     "break_of_kanonymity",
     "break_of_kdelta",
+    "break_of_wishes",
 ]
 
 ROUNDING = 1e-6
@@ -110,6 +111,34 @@ def break_of_kanonymity(boxes, owners, truth, k, share, points=None):
         for box, (t, x, y) in zip(record, points[i] if points else [], strict=points is not None):
             if not contains(box, t, x, y):
                 return f"a point of trajectory {i} is not in its box"
+    return ""
+
+
+def break_of_wishes(shown, owners, truth, asked, end_share, side):
+    """Who asked for a number is one of so many and owns one in so many; not too many end in one square of a grid.
+
+    With boxes (rows of six), people are not in one square either when the last one is over.
+    """
+    alike = defaultdict(list)
+    for i, record in enumerate(shown):
+        if record:
+            alike[tuple(record)].append(i)
+    wish = defaultdict(int)
+    for person, number in zip(owners, asked, strict=True):
+        wish[person] = max(wish[person], int((number or "").strip() or 0))
+    for record, members in alike.items():
+        people = [owners[i] for i in members]
+        for person in set(people):
+            if len(set(people)) < wish[person] or Fraction(people.count(person), len(people)) * wish[person] > 1:
+                return f"somebody who asked for {wish[person]} owns {people.count(person)} of {len(people)}"
+        over = record[-1][1] if len(record[-1]) == 6 else None
+        last = [[row for row in truth[i] if over is None or row[0] <= over][-1] for i in members]
+        for moments in (last, [truth[i][-1] for i in members]):
+            squares = [(x // side, y // side) for _, x, y in moments]
+            for square in set(squares):
+                here = [person for person, other in zip(people, squares, strict=True) if other == square]
+                if max(Fraction(len(here), len(people)), Fraction(len(set(here)), len(set(people)))) > end_share:
+                    return f"{len(here)} of {len(people)} end in one square"
     return ""
 
 

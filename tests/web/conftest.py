@@ -240,7 +240,7 @@ def start() -> Iterator[Callable[..., Server]]:
     """A function that starts a server on a folder; all are stopped at the end."""
     code = (
         "import sys; from pathlib import Path; from wayveil.web import serve\n"
-        "serve(told=lambda link: print(link, flush=True), token=sys.argv[1], data=Path(sys.argv[2]), "
+        "serve(on_ready=lambda link: print(link, flush=True), token=sys.argv[1], data=Path(sys.argv[2]), "
         "max_upload=int(sys.argv[3]), jobs=2, job_command=sys.argv[4:] or None)"
     )
     started: list[Server] = []

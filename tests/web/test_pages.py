@@ -37,7 +37,7 @@ SERVER = """
 import sys
 from pathlib import Path
 from wayveil.web import serve
-serve(told=lambda link: print(link, flush=True), token=sys.argv[1], data=Path(sys.argv[2]))
+serve(on_ready=lambda link: print(link, flush=True), token=sys.argv[1], data=Path(sys.argv[2]))
 """
 
 # The kind of data, what makes it, the method, its settings, the file that it needs, and what a map is drawn on.

@@ -189,11 +189,11 @@ def _why_not_low(trial: Trial, low: Sequence[Trial]) -> str:
     if not trial.exposed:
         return ""
     worst = trial.exposed[0]
-    said = "" if trial.risk is not None and worst.attack == trial.risk.attack else f"; {worst.sentence}"
+    reason = "" if trial.risk is not None and worst.attack == trial.risk.attack else f"; {worst.sentence}"
     if low:
         other = min(low, key=lambda one: one.rank)
-        return f"{said}; with {other.setting.words} no attack would exceed its limit, but it loses {_parts(other)}"
-    return f"{said}; no setting that was tried brings every attack below its limit"
+        return f"{reason}; with {other.setting.words} no attack would exceed its limit, but it loses {_parts(other)}"
+    return f"{reason}; no setting that was tried brings every attack below its limit"
 
 
 def _price_of_limit(usable: Sequence[Trial], trial: Trial) -> str:

@@ -226,17 +226,17 @@ def _promote(trials: Sequence[Trial], most: int) -> list[Setting]:
     it is comes last, whatever it did: it is what all others are compared with.
     """
     usable = sorted((trial for trial in trials if trial.loss is not None), key=lambda trial: trial.rank)
-    kept = usable[: max(1, most // 4)]
+    promoted = usable[: max(1, most // 4)]
     best: dict[str, Trial] = {}
     for trial in usable:
         best.setdefault(trial.setting.family, trial)
-    families = [trial for trial in best.values() if trial not in kept]
-    kept = [*kept, *families[: max(1, most // 4)]]
-    others = [trial for trial in usable if trial not in kept and trial.kept >= ENOUGH]
-    room = min(most - len(kept), len(others))
-    kept += [others[place * len(others) // room] for place in range(room)]
-    kept += [trial for trial in trials if trial.setting.family == RECIPE and trial not in kept]
-    return [trial.setting for trial in kept]
+    families = [trial for trial in best.values() if trial not in promoted]
+    promoted = [*promoted, *families[: max(1, most // 4)]]
+    others = [trial for trial in usable if trial not in promoted and trial.kept >= ENOUGH]
+    room = min(most - len(promoted), len(others))
+    promoted += [others[place * len(others) // room] for place in range(room)]
+    promoted += [trial for trial in trials if trial.setting.family == RECIPE and trial not in promoted]
+    return [trial.setting for trial in promoted]
 
 
 def _line(trial: Trial, rows: int) -> str:

@@ -163,7 +163,7 @@ def try_setting(
 
 
 def _attack(
-    recipe: Recipe, prepared: Data, made: MethodResult, seed: int, engine: Engine
+    recipe: Recipe, prepared: Data, result: MethodResult, seed: int, engine: Engine
 ) -> tuple[Risk | None, tuple[Exposure, ...], float | None]:
     """Return what the worst attacker learns of people, on average; who exceeds a limit; and the loss that a run tells.
 
@@ -171,9 +171,9 @@ def _attack(
     """
     attacks = attacks_of(recipe)
     sequence = sequence_for(seed, "attacks")
-    truth, seen, whole = _match(recipe.method, prepared, made)
+    truth, seen, whole = _match(recipe.method, prepared, result)
     results = run_attacks(
-        attacks, truth, seen, sensitive=sensitive_of(recipe), seed=sequence, engine=engine, boxes=made.boxes
+        attacks, truth, seen, sensitive=sensitive_of(recipe), seed=sequence, engine=engine, boxes=result.boxes
     )
     exposed = exposures(results)
     lost = None if exposed else _lose_use(recipe, prepared, seen, whole, engine)
@@ -189,16 +189,16 @@ def _attack(
     return replace(risk, mean_raw=None if raw is None else raw.mean), exposed, lost
 
 
-def _match(method: Any, prepared: Data, made: MethodResult) -> tuple[Any, Any, Any]:
+def _match(method: Any, prepared: Data, result: MethodResult) -> tuple[Any, Any, Any]:
     """Return what attackers know and see, trajectory by trajectory, and what is published of each prepared one.
 
     Where a method publishes pieces in time, attackers know the true piece of each.
     """
-    if made.source is None or not method.parts_in_time or not isinstance(prepared, Points):
-        return prepared, made.data, made.data
-    pieces, piece = cut_at_parts(prepared, made)
+    if result.source is None or not method.parts_in_time or not isinstance(prepared, Points):
+        return prepared, result.data, result.data
+    pieces, piece = cut_at_parts(prepared, result)
     published = np.flatnonzero(piece >= 0)
-    matched = aligned(made.data.take(published), piece[published], pieces)
+    matched = aligned(result.data.take(published), piece[published], pieces)
     return pieces, matched, rejoin(matched, pieces, prepared)
 
 

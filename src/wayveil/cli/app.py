@@ -83,6 +83,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in arguments
+    # Every way in which a command can end, from what is planned to what should never happen; each becomes one sentence
+    # and an exit code, and none a traceback.
     try:
         with stopping_gently():
             code = app(arguments, prog_name="wayveil", standalone_mode=False)
@@ -170,6 +172,7 @@ def run(
     from wayveil.recipe.recipe import load_recipe
 
     loaded = load_recipe(recipe)
+    # What is said on the command line wins over the recipe; everything else stays as the recipe has it.
     changes: dict[str, Any] = {"overwrite": True} if overwrite else {}
     changes |= {} if sign_key is None else {"sign_key": sign_key}
     if changes:
@@ -265,6 +268,7 @@ def compare(
     with progress_bar() as progress:
         comparison = run_compare(recipe, out=out, max_risk=read_limit(max_risk), engine=make_engine(progress=progress))
     emit(compare_json(comparison), compare_lines(comparison), as_json=as_json)
+    # Settings that failed have no risk; only if all of them did is it a failure.
     if all(setting["risk"] is None for setting in comparison.settings):
         raise typer.Exit(1)  # not one setting kept its promise
 
@@ -309,7 +313,9 @@ def _inspect(
     if write is not None:
         check_file(write, overwrite=overwrite, endings=(".toml",))
     seen = inspect_file(spec, values=show_values)
+    # Questions are only asked where somebody can answer: two terminals, and a recipe to write.
     asks = write is not None and not as_json and sys.stdin.isatty() and sys.stdout.isatty()
+    # One question at a time: an answer may answer others, or raise new ones.
     while seen.questions and asks:
         question = seen.questions[0]
         typer.echo(question.text)
@@ -331,6 +337,7 @@ def _inspect(
             if write is None
             else f"  next        wayveil run {write}, or first wayveil advise {write}: settings that leave more"
         )
+    # Without --write, open questions are information; with it, no recipe can be written, which is an error.
     if seen.questions or seen.refusal:
         sentence = seen.refusal or seen.question_sentence()
         content = {**seen.to_json(), **({"error": sentence, "exit_code": 2} if write is not None else {})}
@@ -438,15 +445,17 @@ def serve(
     from wayveil.web import read_token
     from wayveil.web import serve as run_server
 
-    def told(link: str) -> None:
+    def print_link(link: str) -> None:
         lines = (f"Open {link}", "The link is a key: keep it to yourself. Ctrl-C ends the server; runs are kept.")
         emit({"link": link}, lines, as_json=as_json)
 
     token = read_token(token_file)
     largest = parse_size(max_upload)
-    run_server(told=told, host=host, port=port, token=token, data=data, jobs=jobs, max_upload=largest)
+    run_server(on_ready=print_link, host=host, port=port, token=token, data=data, jobs=jobs, max_upload=largest)
 
 
+# The real command is built from the registries when it is called or asked for help: importing all methods would make
+# `wayveil --help` slow.
 def _register(name: str, build: Any, help: str) -> None:
     def placeholder() -> None:
         """Replaced by what `build` returns."""

@@ -71,6 +71,7 @@ OutFile = Annotated[
         "--out", metavar="FILE", parser=named_path, help="File to write: .csv or .parquet; points also .geojsonl."
     ),
 ]
+# One entry per option: its name in Python is the key of the recipe, its text on the command line stands in the option.
 _INPUT: dict[str, Any] = {
     "kind": Annotated[
         Literal["visits", "points", "routes", "stops", "trips"] | None,
@@ -291,6 +292,8 @@ def reads_table(function: Callable[..., None], help: str = "") -> Callable[..., 
 
     `function` gets the checked description of the table as `spec`.
     """
+    # Typer reads signatures.  The command gets one that has the table and all of these options in place of `spec`, in
+    # the order in which help shows them: what must be given first.
     argument = typer.Argument(metavar="INPUT", help=help or "A table: CSV, Parquet; points also GeoJSON, GPX, PLT.")
     kind = inspect.Parameter.KEYWORD_ONLY
     table = inspect.Parameter("table", kind, annotation=Annotated[Path, argument])
@@ -320,6 +323,7 @@ def _input_spec(path: Path, given: dict[str, Any]) -> Any:
     columns: dict[str, str] = _columns(given["columns"])
     written = _written(given, columns)
     owners: Any = given["owners"] or []
+    # Two answers to who the person is would contradict each other.
     if given.pop("each_trajectory"):
         if owners or "user_id" in columns:
             other = "--owners" if owners else "--columns user_id="
@@ -341,6 +345,7 @@ def _written(given: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
         "separator": _SIGNS.get(separator, separator),
         "decimal": given.pop("decimal"),
         "encoding": given.pop("encoding"),
+        # Names without a header are the only reason to give names.
         "header": False if given.pop("no_header") or names else None,
         "names": names or None,
     }
@@ -348,6 +353,7 @@ def _written(given: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
     form = given.pop("time_format")
     zone = given.pop("time_zone")
     times = {}
+    # A time with a format of its own is read from its column under our name, so that --columns must not map it again.
     if form is not None or zone is not None:
         times = {"t": {"columns": [columns.pop("t", "t")], "format": form, "zone": zone}}
     position = {"format": given.pop("position_format"), "order": given.pop("position_order")}
@@ -363,6 +369,7 @@ def prepare_steps(time_bucket: str | None, listed: list[str] | None) -> tuple[An
 
     texts = [*(listed or []), *([f"bucket width={time_bucket}"] if time_bucket is not None else [])]
     steps = []
+    # "STEP KEY=VALUE ..." as on a command line; values are parsed by the step itself.
     for text in texts:
         name, *pairs = text.split() or [""]
         typed: dict[str, str | list[str]] = {}

@@ -91,6 +91,7 @@ def _publisher(method: str) -> Any:
                   "with_raw": with_raw, "sign_key": sign_key}  # fmt: skip
         if block_rows is not None and blocks is None:
             raise UsageError("--block-rows says how large blocks are; say what they are with --blocks.")
+        # The same object that a recipe file gives: from here on there is one code path.
         recipe = make_recipe(
             {
                 "input": spec,
@@ -141,6 +142,7 @@ def publish_recipe(
     from wayveil.recipe.catalog import make_engine
     from wayveil.report.paper import find_browser, print_report
 
+    # Whatever can fail early fails before hours of work: a missing browser, a secret that is none.
     if pdf:
         find_browser()  # before anything is read
     key = None if secret is None else Secret.read(secret)
@@ -148,6 +150,7 @@ def publish_recipe(
     if memory_limit is not None:
         recipe = memory.fit_to_memory(recipe, memory.parse_size(memory_limit))
         workers = memory.WORKERS
+    # `auto` takes a cluster only if there is one and the data are worth it; then its address is not used here.
     name = memory.choose_engine(recipe, scheduler=scheduler)
     address = None if recipe.engine == "auto" and name == "local" else scheduler
     try:
@@ -156,6 +159,7 @@ def publish_recipe(
             make_engine(name, progress, scheduler=address, workers=workers, insecure=insecure) as engine,
         ):
             outcome = publish(recipe, engine=engine, secret=key, resume=resume)
+    # A verdict that failed is a result as well: its numbers and its report are shown, and the exit code is 1.
     except NotPublished as refusal:
         if refusal.outcome is None:
             raise
@@ -173,6 +177,7 @@ def build_risk() -> Any:
     """Return the command with the parameters of all attacks as options."""
     from wayveil.recipe import catalog
 
+    # One option per parameter name: attacks that share a name share its meaning.
     every = {p.name: p for name in catalog.entries("attack") for p in catalog.parameters("attack", name)}
     return command_of(
         with_options(reads_table(_risk, "A table, or a published folder."), every.values()),

@@ -74,9 +74,11 @@ def outcome_lines(outcome: Any, *, verbose: bool = False) -> Iterator[str]:
     if verbose:
         yield _row("verdict", f"holds, counting {outcome.verdict.counted}: {_verdict_numbers(outcome.verdict.numbers)}")
         yield from _effects(outcome)
+    # A declared promise says itself how people were counted.
     notes = [] if outcome.promise != outcome.verdict.claim.promise else [outcome.counted]
     notes += outcome.notes  # otherwise the promise says how people were counted
     for note in notes:
+        # What the promise does not cover is always told; other notes are many and stand in the report.
         if verbose or note.startswith(_ALWAYS):
             yield _row("note", note)
     if not verbose:
@@ -163,6 +165,7 @@ def risk_lines(results: Any) -> Iterator[str]:
     for result in results.results:
         sampled = ", a sample" if result.sampled else ""
         yield f"{result.name}: an attacker who {result.adversary} ({result.victims:,} people{sampled})"
+        # Numbers that say what an attacker achieves come alone where there are any.
         first = [number for number in result.numbers.values() if number.statistic] or list(result.numbers.values())
         for number in first:
             if number.value is not None:
@@ -226,6 +229,7 @@ def _effects(outcome: Any) -> Iterator[str]:
     if outcome.attacks:
         yield _row("risk", "before -> after; the report has more numbers")
     for raw, published in outcome.attacks:
+        # The same numbers before and after, in the order of the raw result.
         names = [name for name, number in raw.numbers.items() if number.statistic] or list(raw.numbers)[:2]
         changes = [
             f"{raw.numbers[name].label.lower()} {raw.numbers[name].text} -> {_text(published.numbers.get(name))}"
@@ -272,6 +276,7 @@ def _stage_rows(stages: Sequence[Any]) -> Iterator[str]:
     """One line for what came in and was read, one for the method, and up to three for the steps between."""
     first, *steps, last = stages
     came = _stage(first, None)
+    # Rows of the file and rows that were read are told in one line.
     if steps and first.name == "file":
         read, *steps = steps
         came += f"; read {_stage(read, first)}"
@@ -306,6 +311,7 @@ def _percent(share: float) -> str:
     """Return a share in percent that never rounds a loss away."""
     if share >= 1:
         return "100 %"
+    # Near 0 and near 1 a decimal more: 99.6 % must not read as all of it.
     return f"{min(share * 100, 99.9):.1f} %" if share < 0.1 or share > 0.99 else f"{share * 100:.0f} %"
 
 

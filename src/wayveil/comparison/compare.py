@@ -1,6 +1,6 @@
 """Several methods and parameters on one data set: the frontier between measured risk and measured loss.
 
-See ``docs/compare.md`` for what is comparable and what is refused.
+See ``docs/research/compare.md`` for what is comparable and what is refused.
 """
 
 from __future__ import annotations
@@ -108,10 +108,13 @@ def compare(
     limit = plan.max_risk
     if max_risk is not None:
         limit = float(check_fraction("compare", "max_risk", max_risk, low=0, high=1))
+    # One yardstick is chosen for all settings before any is run; if there is none, nothing is.
     measures = choose_measures(plan.settings, plan.risk, plan.loss, fair=plan.fair)
     hashes = input_hashes(plan.input)
+    # The folder is locked: two comparisons in one would delete each other's cells.
     with open_workspace(plan.out, overwrite=False, private=True):
         work = _Work(plan=plan, measures=measures, seed=_seed(plan), engine=engine, hashes=hashes)
+        # One after the other: each run takes all cores, and times are told.
         rows = [work.row(number, setting) for number, setting in enumerate(plan.settings, 1)]
         content, chosen = _content(plan, measures, rows, limit, work.adversary)
         recommended = plan.out / "recommended.toml"
@@ -145,6 +148,7 @@ class _Work:
         runs: list[dict[str, Any]] = []
         wrong = setting.wrong
         cells: list[ComparisonRun] = []
+        # Repeated with other seeds; a setting is as risky as its riskiest run.
         for turn in range(0 if wrong else self.plan.repeat):
             try:
                 cell = make_run(self.plan, setting, self.measures, self.seed + turn, self.hashes)
@@ -156,6 +160,7 @@ class _Work:
             cells.append(cell)
             runs.append(self._numbers(cell, measured))
         row = _row(number, setting, runs, wrong)
+        # Recommended is the run whose risk is shown, with its seed.
         if row["risk"] is not None:  # of several runs the riskiest is recommended: its risk is the one that is shown
             self.cells[number] = cells[[run["risk"] for run in runs].index(row["risk"])]
         return row
@@ -205,6 +210,7 @@ def _is_percent(measures: ComparisonMeasures, score: Mapping[str, Any]) -> bool:
 
 def _row(number: int, setting: Setting, runs: list[dict[str, Any]], wrong: str) -> dict[str, Any]:
     """Return a setting as JSON can hold it: of several runs the largest risk, the mean loss and the mean time."""
+    # Of several runs the first that failed explains the setting.
     failed = next((run["reason"] for run in runs if run["status"] != "verified"), wrong)
     verified = bool(runs) and not wrong and all(run["status"] == "verified" for run in runs)
     unmeasured = verified and any(run["risk"] is None or run["loss"] is None for run in runs)
@@ -235,6 +241,7 @@ def _content(
     plan: Plan, measures: ComparisonMeasures, rows: list[dict[str, Any]], limit: float | None, adversary: str
 ) -> tuple[dict[str, Any], int | None]:
     """Return what ``comparison.json`` holds, and the number of the setting that is recommended."""
+    # Only settings that were verified and measured can beat each other.
     candidates = candidates_of(rows)
     beaten = dominated(candidates)
     percent = next((run["percent"] for row in rows for run in row["runs"] if run["percent"] is not None), True)
@@ -299,6 +306,7 @@ def _against(plan: Plan, measures: ComparisonMeasures) -> str:
 
 def _seed(plan: Plan) -> int:
     """Return the seed of the recipe, or else a secret one that is kept, so that what is finished stays finished."""
+    # Drawn once and kept: another seed would make every finished cell a new one.
     if plan.seed is not None:
         return plan.seed
     path = plan.out / _SEED

@@ -26,6 +26,7 @@ _COLUMNS = (
 def write_comparison(out: Path, content: dict[str, Any]) -> None:
     """Write the content as JSON, its settings as CSV, and the page; each appears in one step."""
     texts = {
+        # JSON is the whole result; CSV and page are two views of it.
         "comparison.json": to_text(content),
         "comparison.csv": _csv(content["settings"]),
         "comparison.html": _html(content),

@@ -69,6 +69,7 @@ class ComparisonMeasures:
             return self.metric.score_folder(original, counted, public, spec, setting.steps, setting.method)
         manifest, _ = read_manifest(public)
         published: Any = load_published(public, manifest).data
+        # Visits to cells of a grid say squares; only so can they be compared with points.
         if original.coordinates and not published.coordinates:
             published = as_boxes(published, original, setting.steps)
         score: Score = self.metric.run(original, published)
@@ -80,6 +81,7 @@ class ComparisonMeasures:
             return _number(self.metric.name, measured_values(score), self.loss)
         value: float | None = score["value"]
         if not self.is_turned(score) or value is None:
+            # A metric that is better the larger it is tells what is kept: the loss is the rest.
             return value
         if not is_percent(score):
             raise UsageError(f"{self.metric.name} is better the larger it is; name a number of it that is lost.")
@@ -114,6 +116,7 @@ def choose_measures(
     ready = [setting for setting in settings if not setting.wrong]
     kinds = {catalog.kind_of(type(setting.method)): setting.method.name for setting in ready}
     if len(kinds) > 1:
+        # Two kinds of data have no attack in common that would mean the same.
         (one, first), (other, second), *_ = kinds.items()
         raise UsageError(
             f"{first} works on {one} and {second} on {other}: no attack means the same on both, so their risks cannot "
@@ -129,6 +132,7 @@ def choose_measures(
         return ComparisonMeasures(attack=attack, risk=number, metric=fair, loss="", n_common=0, prepared=True)
     metric = _metric_prepared(loss, ready, n_common) if prepared else _metric(kind, loss, ready)
     number_name = "" if loss is None else loss.number
+    # A number that counts what is kept would make the worst setting look best.
     if set(number_name.split("_")) & set(_KEPT):
         raise UsageError(
             f"[compare] loss: {number_name!r} is better the larger it is; name a number that is lost, not kept."
@@ -142,6 +146,7 @@ def common_steps(settings: Sequence[Setting]) -> int:
     """Return with how many equal steps all settings begin."""
     shortest = min(len(setting.steps) for setting in settings)
     first = settings[0].steps
+    # The first step in which any two settings differ.
     return next((i for i in range(shortest) if any(s.steps[i] != first[i] for s in settings)), shortest)
 
 
@@ -158,8 +163,10 @@ def as_boxes(visits: Visits, original: Any, steps: Sequence[Any]) -> Boxes:
     [(0, 9, 100.0, 200.0, -100.0, 0.0)]
     """
     grid = next(step for step in reversed(steps) if step.name == "grid")
+    # The coarsest bucket decides how long a visit may have been.
     widths = [grid.bucket, *(step.width for step in steps[steps.index(grid) :] if step.name == "bucket")]
     width = max(duration_units("grid", "bucket", text, original.time_format) for text in widths)
+    # Names of cells say column and row: x3_y-2.
     cells = np.array([name[1:].split("_y") for name in visits.locations], np.float64).reshape(-1, 2)
     x, y = (cells[visits.location] * grid.cell).T
     return Boxes(
@@ -214,11 +221,11 @@ def _cells_counted(family: catalog.Family, name: str, settings: Sequence[Setting
     if all(method.publishes.individual for method in methods):
         return {}
     known = {p.name for p in catalog.parameters(family, name)} - {"k"}
-    told = [
+    rows = [
         method.claim.settings_of(name) if family == "attack" else method.metric_settings.get(name, {})
         for method in methods
     ]
-    cells = [{key: value for key, value in one.items() if key in known and key != "threshold"} for one in told]
+    cells = [{key: value for key, value in one.items() if key in known and key != "threshold"} for one in rows]
     if any(one != cells[0] for one in cells):
         raise UsageError(
             "The settings count different cells (tally, count or every), so their numbers cannot be compared. Compare "

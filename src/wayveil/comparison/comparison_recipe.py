@@ -103,7 +103,9 @@ def load_plan(path: Path, out: Path | None = None) -> Plan:
     base = path.parent
     content = _checked(_read(path))
     source = make_input(content.input).below(base)
+    # All tables are expanded into points of the grid; equal points are one setting.
     settings = _named_apart([s for table in content.setting for s in _expand(table, content.prepare, base)])
+    # One setting may be impossible; if all are, the reason of the first is told.
     first = next((s.wrong for s in settings if s.wrong), "")
     if all(s.wrong for s in settings):
         raise UsageError(f"No setting of the recipe can be run. {first}")
@@ -199,12 +201,14 @@ def _expand(table: dict[str, Any], common: list[dict[str, Any]], base: Path) -> 
     steps = table.get("prepare", [])
     if not isinstance(title, str) or not isinstance(steps, list):
         raise UsageError("Compare recipe: 'title' of a [[setting]] must be text, and 'prepare' a list of tables.")
+    # Tables named by @FILE are read before lists are taken for axes.
     given = {key: _filled(value, base) for key, value in table.items() if key not in _OWN_KEYS}
     tables = [("method", name, given), *(_step(step) for step in [*common, *steps])]
     for family, entry, values in tables:
         _check_names(family, entry, values)
     options = [_axes(values) for _, _, values in tables]
     count = 1
+    # How many points there are is known before any is made.
     for axis in (values for option in options for values in option.values()):
         count *= len(axis)
     if not 1 <= count <= MOST_SETTINGS:
@@ -212,6 +216,7 @@ def _expand(table: dict[str, Any], common: list[dict[str, Any]], base: Path) -> 
             f"Compare recipe: a [[setting]] must stand for 1 to {MOST_SETTINGS:,} settings, not {count:,}."
         )
     flat = [(i, key, values) for i, option in enumerate(options) for key, values in option.items()]
+    # The product over all axes of method and steps; each point fills one dictionary per part.
     for point in product(*(values for _, _, values in flat)):
         chosen: list[dict[str, Any]] = [{} for _ in tables]
         for (i, key, _), value in zip(flat, point, strict=True):
@@ -254,6 +259,7 @@ def _setting(title: str, chosen: list[tuple[catalog.Family, str, dict[str, Any]]
     (_, method, given), *steps = chosen
     own = [_words(name, values) for _, name, values in steps[n_common:]]
     name = _words(method, given) + (f" after {', '.join(own)}" if own else "")
+    # A value out of range spoils this setting only.
     try:
         configured = tuple(catalog.build("step", entry, values) for _, entry, values in steps)
         built = catalog.build("method", method, given)

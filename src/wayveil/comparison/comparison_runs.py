@@ -59,6 +59,7 @@ def make_run(
     """Return the cell of a setting; its folder follows from its content.  UsageError if the recipe does not fit."""
     options = plan.input.model_dump(mode="json", exclude={*_FILES, "owners"}, exclude_defaults=True)
     options["each_trajectory"] = plan.input.each_trajectory
+    # Everything that decides the result, and nothing else: a change of any of it is another cell.
     key: dict[str, Any] = {
         "versions": versions(),
         "files": dict(hashes),
@@ -102,6 +103,7 @@ def run_cell(
 
     `original` is asked for before anything is run, so that an input that cannot be read is one error and not many.
     """
+    # Finished means: the same key, and the manifest that the result names.
     known = _finished(cell)
     if known is not None:
         return known, False
@@ -113,6 +115,7 @@ def run_cell(
     listener = _Listener(engine=engine, progress=progress)
     try:
         result = {"status": "verified", **_published(cell, measures, truth, listener)}
+    # A full disk is no result of a setting: everything stops.
     except OutputError:
         raise
     except WayveilError as error:
@@ -120,11 +123,13 @@ def run_cell(
         result = {"status": "failed", "reason": _reason(error, outcome), **(_measured(outcome) if outcome else {})}
     except Exception as error:  # one method's bug must not take the others along; it is not kept as a result either
         return {"status": "failed", "reason": _unexpected(error), "seconds": time.perf_counter() - began}, True
+    # Compiling is paid once per machine, and no property of a setting.
     result["seconds"] = time.perf_counter() - began - result.get("timings_s", {}).get("compile kernels", 0.0)
     with reporting_disk_errors(cell.folder):
         cell.folder.mkdir(parents=True, exist_ok=True)
         cell.folder.parent.chmod(0o700)  # the folder above may be one that others can enter
         private_text(cell.folder / "recipe.toml", ready_to_run(cell.recipe, cell.folder, Path("again")))
+        # The result comes last: a folder without one was stopped, and is made again.
         private_text(cell.folder / RESULT, to_text({"key": cell.key, **result}))
     return _plain(result), True
 
@@ -195,6 +200,7 @@ def _finished(cell: ComparisonRun) -> dict[str, Any] | None:
     """Return the result of a cell that is finished and whole, else None."""
     try:
         measured = json.loads((cell.folder / RESULT).read_text(encoding="utf-8"))
+        # Compared as they are after JSON, where tuples are lists.
         same = measured.pop("key") == _plain(cell.key)
         if measured["status"] == "verified":
             manifest = (cell.folder / "public" / MANIFEST).read_bytes()

@@ -99,6 +99,7 @@ def open_spans(path: Path, kind: Kind, options: ReadOptions, *, rows: int, scrat
     # Places that only coordinates tell, and numbers of trips, are made when a piece is read.
     named = name_trip_columns(table, options) if kind == "trips" else TripTable(table=table, options=options)
     columns = choose_columns(named.table, named.options, kind)
+    # What is made later (places from coordinates, numbers of trips) is no column of the file.
     positions = [position for position in dict.fromkeys(columns.positions) if position < len(table.names)]
     names = [table.names[position] for position in positions]
     who = "traj_id" if columns.user_id is None else "user_id"
@@ -112,6 +113,7 @@ def open_spans(path: Path, kind: Kind, options: ReadOptions, *, rows: int, scrat
         stored = _stored_names(table, files, positions, None if key == ROW_NUMBER else table.names.index(key))
     spans: list[Span] = []
     begin = 0
+    # Every file is cut into spans of equal length; the last one of a file is shorter.
     for file in files:
         n = int(pl.scan_parquet(file, glob=False, hive_partitioning=False).select(pl.len()).collect().item())
         spans += [Span(file=file, at=a, rows=min(rows, n - a), begin=begin + a) for a in range(0, n, rows)]
@@ -145,6 +147,7 @@ def groups_of(pieces: int) -> tuple[range, ...]:
     """
     if pieces <= MOST_FILES:
         return ()
+    # The square root: as many groups as pieces per group keeps the number of files of either round smallest.
     size = math.isqrt(pieces - 1) + 1
     return tuple(range(first, min(first + size, pieces)) for first in range(0, pieces, size))
 
@@ -210,6 +213,7 @@ def _piece_of_row(spans: Spans, frame: pl.DataFrame, pieces: int, secret: int) -
 def people_keys(spans: Spans, file: Path, secret: int) -> IntArray:
     """Return a number for each different person of a piece; people whose ids are alike have the same one."""
     who = _people(spans, pl.read_parquet(file, columns=[spans.key], glob=False)[spans.key])
+    # Another key than that of the pieces: where somebody is must not follow from these numbers.
     return similar_keys(who.drop_nulls().unique()).hash(secret ^ 2).to_numpy().view(np.int64)
 
 

@@ -67,6 +67,8 @@ def share_of_cells(columns: Array, rows: Array, x: tuple[Array, Array], y: tuple
     ([0, 1], [0.25, 0.25])
     """
     (x_low, x_high), (y_low, y_high) = (_with_extent(*side) for side in (x, y))
+    # Cells as sorted keys (column, row), so that those of a box are found by searching: first its columns, then, in
+    # each of these, the rows from its lower to its upper side.
     different, line = np.unique(columns, return_inverse=True)
     line = line.reshape(-1)
     n_rows = 1 + int(rows.max(initial=0)) - (lowest := int(rows.min(initial=0)))
@@ -80,6 +82,7 @@ def share_of_cells(columns: Array, rows: Array, x: tuple[Array, Array], y: tuple
     end = np.searchsorted(key, column * n_rows + above, side="right")
     pair, cell = expand_ranges(begin, np.maximum(begin, end))
     box = box[pair]
+    # The share of an area is the product of the shares of its sides.
     share = _covered(x_low[box], x_high[box], columns[cell]) * _covered(y_low[box], y_high[box], rows[cell])
     return CellShares(offsets_of(np.bincount(box, minlength=len(x_low))), cell, share)
 
@@ -97,11 +100,13 @@ def expected_pairs(begins: CellShares, ends: CellShares, begin: Array, end: Arra
     >>> expected_pairs(sure, open_, np.array([0, 0, 1]), np.array([0, 1, 1]), 2).tolist()
     [0.5, 0.5, 0.0]
     """
+    # Pairs that somebody asked for, each once; `place` leads back to the order of the question.
     pairs, place = np.unique(begin * n_cells + end, return_inverse=True)
     expected = np.zeros(len(pairs))
     n_begins = np.diff(begins.offsets)
     n_ends = np.diff(ends.offsets)
     products = n_begins * n_ends
+    # Every n-th trip stands for n, where the products of all would not be countable.
     every = max(1, -(-int(products.sum()) // _MOST_PRODUCTS))
     trips = np.arange(len(products))[::every]
     # So many trips at a time that their products fit into memory.
@@ -110,6 +115,7 @@ def expected_pairs(begins: CellShares, ends: CellShares, begin: Array, end: Arra
         which = some[trip]
         pair, other = expand_ranges(ends.offsets[which], ends.offsets[which + 1])
         one = one[pair]
+        # All pairs of a first and a last cell of these trips, as keys; those that are asked for are found by searching.
         key = begins.cell[one] * n_cells + ends.cell[other]
         at = np.searchsorted(pairs, key)
         at[at == len(pairs)] = 0

@@ -64,11 +64,13 @@ class _FlowMetric(Metric):
     def score(self, counts: Mapping[str, Any]) -> Score:
         before = counts["before"]
         after = counts["after"]
+        # Half of the columns say where trips begin, the other half where they end.
         width = len(before.columns) // 2
         # Points and names can be counted on both sides, and flows are matched by their ends. Boxes cannot: what they
         # say is an expected number for each flow of the original, with all the rest in one last entry.
         if isinstance(after, Tally):
             flows, old, new = side_by_side(before, after)
+            # Origins and destinations on their own: flows may be wrong although both are right.
             origins = side_by_side(before.only(*range(width)), after.only(*range(width)))[1:]
             destinations = side_by_side(before.only(*range(width, 2 * width)), after.only(*range(width, 2 * width)))[1:]
         else:
@@ -91,6 +93,7 @@ class _FlowMetric(Metric):
                 "trips_after": count(round(new.sum()), "Trips after", "trips"),
                 "trips_moved_share": share(total_variation(old, new), "Share of trips moved"),
                 "flows_before": count(int(occurs.sum()), "Flows before", "flows"),
+                # An expected count of less than half a trip is none: it would round to 0.
                 "flows_after": count(int((new >= _THERE).sum()), "Flows after", "flows"),
                 "flows_kept_share": share(
                     float((new[occurs] >= _THERE).mean()) if occurs.any() else None, "Share of flows kept"
@@ -106,6 +109,8 @@ class _FlowMetric(Metric):
         )
 
     def _charts(self, flows: Tally, before: Array, after: Array, width: int) -> tuple[Chart, ...]:
+        # The largest flows of the original are drawn, with what became of them: largest afterwards would hide what is
+        # gone.
         top = largest(before, _DRAWN)
         if not len(top):
             return ()
@@ -250,6 +255,7 @@ class StopFlows(_NamedFlows, OnStops):
         # count as moved.
         kind[kind < 0] = tree.root
         old = kind[original.place]
+        # The publication has a taxonomy of its own: nodes are matched by name.
         new = kind[aligned_nodes(self.name, original, published)]
         before = ends_of_trips(original.offsets, old, old)
         after = ends_of_trips(published.offsets, new, new)
@@ -312,6 +318,7 @@ class OdMatrix(_FlowMetric, OnPositions):
     def count(self, original: Points, published: Points | Boxes) -> Mapping[str, Any]:
         """Return trips by column and row of the cells where they begin and end."""
         check_comparable(self.name, original, published)
+        # Cells follow from the original alone, so that the publication cannot choose a grid that suits it.
         cell = cell_side(self.cell, original)
         corner = cell_corner(original, cell)
         before = _cell_flows(original, corner, cell)
@@ -366,10 +373,12 @@ class ExpectedFlows:
         # whose share is what is left to 1.
         column = np.concatenate([before.columns[0], before.columns[2]])
         row = np.concatenate([before.columns[1], before.columns[3]])
+        # Each different cell gets a number once, whether trips begin or end in it.
         different = distinct_rows(column, row)
         cells = np.stack([column, row], axis=1)[different.first]
         begin, end = np.split(different.code, 2)
         first, last = ends_of_trips(published.offsets, np.arange(published.n_rows), np.arange(published.n_rows))
+        # A trip begins somewhere in its first box and ends somewhere in its last.
         begins, ends = (_box_shares(published, rows, cells, corner, cell) for rows in (first, last))
         n = len(cells)
         trips = float(len(first))
@@ -383,6 +392,7 @@ class ExpectedFlows:
 def _box_shares(published: Boxes, rows: Array, cells: Array, corner: tuple[float, float], cell: float) -> CellShares:
     """Return how much of some boxes lies in some cells."""
     x, y = (
+        # Sides in units of cells from the corner of the grid.
         tuple((side[rows] - begin) / cell for side in sides)
         for sides, begin in (
             ((published.x_min, published.x_max), corner[0]),

@@ -68,6 +68,7 @@ class DayParts:
     def of(cls, t: Array, time_format: TimeFormat) -> DayParts:
         """Return the parts for these times of the original."""
         first, last = (int(t.min()), int(t.max())) if len(t) else (0, 0)
+        # Rounded up, so that 24 parts cover all of the time.
         return cls(time_format=time_format, first=first, last=last, width=-(-(last - first + 1) // _PARTS))
 
     def part(self, t: Array) -> Array:
@@ -149,6 +150,8 @@ class PlaceHours(OnVisits):
         check_times(self.name, original, published)
         time_format = original.time_format
         before, after = (
+            # Plain integers stay as they are: which part they belong to is known only when the first and last of all
+            # blocks are.
             Tally.of(
                 data.location,
                 data.t if time_format == "integer" else hour_of_day(data.t, time_format),
@@ -162,10 +165,12 @@ class PlaceHours(OnVisits):
     def score(self, counts: Mapping[str, Any]) -> Score:
         before = counts["before"]
         after = counts["after"]
+        # The parts follow from the times of the original, all blocks together.
         parts = DayParts.of(before.columns[1], counts["time_format"].value)
         if parts.time_format == "integer":
             before, after = (_in_parts(side, parts) for side in (before, after))
         by_hour = [
+            # Without places: how many visits there are at each hour.
             np.bincount(side.columns[1], weights=side.counts, minlength=len(parts.labels)).astype(np.int64)
             for side in (before, after)
         ]
@@ -261,6 +266,7 @@ class CellHours(OnPositions):
     def count(self, original: Points, published: Points | Boxes) -> Mapping[str, Any]:
         """Return trips by cell and part of the day."""
         check_comparable(self.name, original, published)
+        # As with cells, the original alone decides.
         parts = DayParts.of(original.t, original.time_format)
         cell = cell_side(self.cell, original)
         corner = cell_corner(original, cell)
@@ -325,6 +331,7 @@ def _presences(data: Points, parts: DayParts, corner: tuple[float, float], cell:
     column = lines_of(data.x, corner[0], cell)
     row = lines_of(data.y, corner[1], cell)
     part = parts.part(data.t)
+    # A trip counts once per cell and part, however many of its points lie there.
     presences = pl.DataFrame({"trip": trajectory_of_row(data.offsets), "column": column, "row": row, "part": part})
     return presences.unique().group_by("column", "row", "part").agg(pl.len().cast(pl.Int64).alias("count"))
 
@@ -344,6 +351,8 @@ def _expected_presences(
         spots = _spots(data, some, cells, corner, cell)
         times = _times_of_boxes(data, some, parts)
         both = times.join(spots, on="box")
+        # Of one trip, several boxes may lie in one cell in one part: the likeliest counts, not their sum, which could
+        # be more than one presence.
         of_trip = both.group_by("trip", "part", "cell").agg((pl.col("time") * pl.col("share")).max().alias("share"))
         likely.append(of_trip.group_by("part", "cell").agg(pl.col("share").sum()))
         # Of each trip and part there is one presence at least; what of it is in no cell of the original is elsewhere.
@@ -356,12 +365,14 @@ def _expected_presences(
     )
     at = presences["cell"].to_numpy()
     table = presences.select(column=pl.Series(cells[at, 0]), row=pl.Series(cells[at, 1]), part="part", count="count")
+    # Only where the original has somebody; all other expected presences are the rest.
     matched = table.join(before.select("column", "row", "part"), on=["column", "row", "part"], how="semi")
     return matched, max(0.0, round(whole - float(matched["count"].sum()), DECIMALS))
 
 
 def _some_trips(offsets: Array) -> Iterator[slice]:
     """Yield the rows of a few trips at a time, so many that they are about `_AT_ONCE`; at least once, for no trips."""
+    # Cuts between trips, at about every `_AT_ONCE` rows: a trip is never cut in two.
     cuts = np.searchsorted(offsets, np.arange(_AT_ONCE, int(offsets[-1]), _AT_ONCE))
     ends = np.unique(np.append(offsets[cuts], offsets[-1])).tolist()
     for first, last in pairwise([0, *ends]):
@@ -380,6 +391,8 @@ def _times_of_boxes(data: Boxes, some: slice, parts: DayParts) -> pl.DataFrame:
     """Return in which parts of the time these boxes are, with which share of their time, and whose they are."""
     begin = data.t_min[some]
     lasts = (data.t_max[some] - begin).view(np.uint64)  # the difference of two times fits without a sign
+    # Eight moments of a box, evenly spread, stand for all of its time: the share of these in a part of the day is its
+    # share.
     steps = [lasts // np.uint64(_MOMENTS) * np.uint64(i) for i in range(_MOMENTS)]
     times = pl.DataFrame(
         {

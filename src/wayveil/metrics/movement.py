@@ -113,6 +113,7 @@ def centres(data: Points | Boxes) -> tuple[Array, Array, Array]:
     """
     if isinstance(data, Points):
         return data.t.astype(np.float64), data.x, data.y
+    # Halves are added: the sum of two large numbers could overflow.
     t = data.t_min.astype(np.float64) / 2 + data.t_max.astype(np.float64) / 2
     return t, data.x_min / 2 + data.x_max / 2, data.y_min / 2 + data.y_max / 2
 
@@ -154,6 +155,7 @@ def usual_span(values: Array) -> tuple[float, float]:
     >>> usual_span(np.append(np.arange(100.0), 1e9)), usual_span(np.array([3.0, 5.0]))
     ((2.0, 98.0), (3.0, 5.0))
     """
+    # The quantiles are values of the data ("lower", "higher"), so that few values give their own ends.
     low = np.quantile(values, _OUTSIDE, method="lower")
     high = np.quantile(values, 1 - _OUTSIDE, method="higher")
     return float(low), float(high)
@@ -200,6 +202,7 @@ def cell_corner(original: Points, cell: float) -> tuple[float, float]:
     """
     x_min, _, y_min, _ = usual_box(original) or (0.0, 0.0, 0.0, 0.0)
     with np.errstate(over="ignore"):
+        # A multiple of the side: the grid does not move when the data grow a little.
         return float(np.floor(x_min / cell) * cell), float(np.floor(y_min / cell) * cell)
 
 

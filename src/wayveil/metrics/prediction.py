@@ -144,6 +144,7 @@ class NextCell(_NextMetric, OnPositions):
     @np.errstate(over="ignore", invalid="ignore")
     def count(self, original: Points, published: Points | Boxes) -> Mapping[str, Any]:
         check_comparable(self.name, original, published)
+        # Cells of both tables are numbered together, so that a state means the same before and after.
         cell = cell_side(self.cell, original)
         state, n = _cells(original, published, cell)
         before = _moves(original, state[: original.n_rows])
@@ -231,6 +232,7 @@ class NextStop(_NextMetric, OnStops):
                 steps_of(published.offsets, state[new], published.owner),
                 len(tree),
             )
+            # Two views of the same stops: what kind of place, and which place; -1 where a published node says neither.
             for state in (kinds_of_nodes(tree), np.where(tree.is_leaf, np.arange(len(tree)), -1))
         )
         return {"prediction": kinds, "places": places}
@@ -298,21 +300,26 @@ def guesses(steps: Steps, n: int) -> tuple[Array, Array]:
     >>> [part.tolist() for part in guesses(steps, 3)]
     [[[2, 1, -1], [2, 1, -1], [2, 1, -1]], [True, True, False]]
     """
+    # Each step is one number (now, then), sorted: equal ones are neighbours and are counted by where runs begin.
     ordered = np.sort(steps.now * n + steps.then)
     begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
     count = np.diff(np.append(begins, len(ordered)))
     pair = ordered[begins]
     now = pair // max(1, n)
     then = pair % max(1, n)
+    # By state, then by count downwards, then by the next state: position 0 of each state is its best guess.
     rank = np.lexsort((then, -count, now))
     now = now[rank]
     then = then[rank]
+    # The rank of each next state within its state.
     place = np.arange(len(now)) - np.searchsorted(now, now)
     guess = np.full((n, GUESSES), -1, np.int64)
     near = place < GUESSES
     guess[now[near], place[near]] = then[near]
     left = guess[:, 0] >= 0
     reached = np.bincount(steps.then, minlength=n)
+    # Where a state was followed by fewer than three others, the states that are reached most often fill the row, unless
+    # they are in it already.
     for state in np.argsort(-reached, kind="stable")[:GUESSES].tolist():
         if reached[state]:
             lacks = np.flatnonzero((guess[:, -1] < 0) & ~(guess == state).any(axis=1))
@@ -331,6 +338,7 @@ def held_out_people(person: Array) -> Array:
     [50, 60]
     """
     people, first = np.unique(person, return_index=True)
+    # In the order in which people first appear, not of their codes: codes may be given in any order.
     people = people[np.argsort(first, kind="stable")]
     # Every fifth person without any draw: a hash of their number in order of appearance, so that the same file is
     # always tested on the same people.
@@ -445,6 +453,7 @@ def _mixed(number: Array) -> Array:
 def _cells(original: Points, published: Points | Boxes, cell: float) -> tuple[Array, int]:
     """Return the number of the cell of each row, those of the original first, and how many cells there are."""
     corner = cell_corner(original, cell)
+    # Number cells by column and row: the axes are merged one after the other, each time into dense numbers.
     cell_of_row = np.zeros(original.n_rows + published.n_rows, np.int64)
     n = 1
     _, x, y = (np.concatenate(sides) for sides in zip(centres(original), centres(published), strict=True))

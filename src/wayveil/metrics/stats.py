@@ -76,10 +76,12 @@ def distribution(
     if not nonempty or not all(np.isfinite(_different(values)).all() for values in nonempty):
         return ()
     largest = max(float(_different(values).max()) for values in nonempty)
+    # The class width follows from what nearly all values are below; the rest shares one open class.
     usual = max(_usual(values) for values in nonempty)
     # The largest unit of which the usual value has at least two: 1500 m are km, 900 m are not.
     size, unit = next((u for u in reversed(units) if u[0] * 2 <= (usual or largest)), units[0])
     step = round_up((usual or largest) / size / _CLASSES)
+    # The last closed class holds the usual largest value.
     last = max(1, math.floor((usual or largest) / size / step) + 1)
     labels = [f"{_text(i * step)}-{_text((i + 1) * step)}" for i in range(last)]
     if largest / size >= last * step:
@@ -88,6 +90,7 @@ def distribution(
         labels = ["0"]
     series = []
     for name, values in columns:
+        # A value on a border belongs to the class above it.
         place = np.minimum(np.floor(_different(values) / size / step + _BORDER), len(labels) - 1).astype(np.int64)
         counts, total = (values.counts, values.total) if isinstance(values, Tally) else (None, len(values))
         shares = np.bincount(place, weights=counts, minlength=len(labels)) / max(1, total)
@@ -162,6 +165,7 @@ def _usual(values: Array | Tally) -> float:
     """Return a value that nearly all are not above."""
     if not isinstance(values, Tally):
         return float(np.quantile(values, 1 - _LEFT_OUT, method="higher"))
+    # The position of the quantile among all values, found in the running sum of counts.
     place = math.ceil((values.total - 1) * (1 - _LEFT_OUT))
     return float(values.values[np.searchsorted(np.cumsum(values.counts), place, side="right")])
 
@@ -186,6 +190,7 @@ def count_chart(title: str, unit: str, before: Tally, after: Tally) -> tuple[Cha
     sides = [("original", before), ("published", after)]
     if not len(before) and not len(after):
         return ()
+    # Many large numbers want classes; few of them fit into bars of single numbers.
     if max(_share(side, side.values >= _BARS) for _, side in sides if len(side)) > _FEW_LEFT:
         drawing = distribution(title, "number", ((1, unit),), sides, "share of trips")
         return tuple(replace(chart, x_label=f"number of {unit}") for chart in drawing)
@@ -264,6 +269,7 @@ def top_kept(before: Array, after: Array, top: int) -> float | None:
     if not len(old):
         return None
     new = largest(after, top)
+    # The smallest of the largest after: whoever ties with it is in.
     bar = after[new].min() if len(new) else 1
     return float((after[old] >= bar).mean())
 
@@ -282,8 +288,10 @@ def value_distances(before: Array | Tally, after: Array | Tally) -> tuple[float 
         return None, None
     sides = [side if isinstance(side, Tally) else Tally.of(side) for side in (before, after)]
     both, *counts = side_by_side(*sides)
+    # Shares up to each value, of both sides, at all values of either.
     below = [np.cumsum(count) / side.total for count, side in zip(counts, sides, strict=True)]
     apart = np.abs(below[0] - below[1])
+    # Kolmogorov-Smirnov: the largest gap between the two lines.  Earth mover's: the area between them.
     return float(apart.max()), finite((apart[:-1] * np.diff(both.values)).sum())
 
 

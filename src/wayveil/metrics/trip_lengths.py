@@ -106,10 +106,12 @@ def _trips(data: Points | Boxes) -> tuple[Array, Array]:
     last = data.offsets[1:][nonempty] - 1
     if not len(first):
         return np.zeros(0), np.zeros(0)
+    # Distances between neighbouring rows of the whole table; the step into a trajectory is no step of anybody.
     steps = np.zeros(len(t))
     np.hypot(np.diff(x), np.diff(y), out=steps[1:])
     steps[first] = 0  # the way from the last point of another trajectory is none
     unit = seconds_per_unit(data.time_format) or 1.0
+    # Sums from each first row to the next.
     return np.add.reduceat(steps, first), (t[last] - t[first]) * unit
 
 
@@ -180,6 +182,7 @@ class TripDuration(OnVisits):
 def _durations(data: Visits, original: Visits) -> Tally:
     """Return the durations of trajectories with visits, in seconds or in the unit of plain integers."""
     first, last = ends_of_trips(data.offsets, data.t, data.t)
+    # As floats before subtracting: two 64-bit times may be further apart than 64 bits can say.
     return Tally.of((last.astype(float) - first.astype(float)) * (seconds_per_unit(original.time_format) or 1.0))
 
 
@@ -250,6 +253,7 @@ def _numbers(data: Visits) -> tuple[Tally, Tally]:
     """Return how many trajectories with visits have how many, and how many different places."""
     lengths = np.diff(data.offsets)
     n = max(1, len(data.locations))
+    # One number per trajectory and place, each once: how many there are per trajectory is how many different places.
     pairs = distinct(trajectory_of_row(data.offsets) * n + data.location)
     places = np.bincount(pairs // n, minlength=len(lengths))
     return Tally.of(lengths[lengths > 0]), Tally.of(places[lengths > 0])
@@ -334,7 +338,9 @@ def _metres(data: Routes, original: Routes) -> Array:
     nonempty = np.diff(data.offsets) > 0
     if known is None or not nonempty.any():
         return np.zeros(0)
+    # Roads of the publication are looked up by name in the network of the original, which knows lengths.
     length_of = dict(zip(original.network.roads, known.tolist(), strict=True))
     length = np.array([length_of.get(road, np.nan) for road in data.network.roads])
+    # A single unknown length makes the sum NaN, and the trip is left out.
     metres = np.add.reduceat(length[data.road], data.offsets[:-1][nonempty])
     return metres[~np.isnan(metres)]

@@ -14,7 +14,6 @@ from wayveil.model.claims import (
     Protection,
     StrictK,
     SubsequenceK,
-    DifferentialPrivacy,
     Threshold,
 )
 from wayveil.model.data.boxes import Boxes
@@ -111,7 +110,6 @@ __all__ = [
     "StrictK",
     "SubsequenceK",
     "Taxonomy",
-    "DifferentialPrivacy",
     "Threshold",
     "TimeFormat",
     "Trajectories",

@@ -21,6 +21,7 @@ __all__ = ["Constant", "Maximum", "Minimum", "Tally", "add", "join_results", "si
 Array = NDArray[Any]
 
 _ROOM = 1 << 16  # codes that are always counted without sorting
+# Codes of several columns are one integer; above this it might not fit into 64 bits.
 _MOST_CODES = 1 << 62
 
 
@@ -36,6 +37,7 @@ def add(one: Any, other: Any) -> Any:
     >>> add({"a": 1, "b": (1, 2)}, {"b": (3, 4), "c": np.array([5])})
     {'a': 1, 'b': (4, 6), 'c': array([5])}
     """
+    # Unknown plus anything is unknown: a block without an answer must not look like one that counted nothing.
     if one is None or other is None:
         return None
     if isinstance(one, Mapping) and isinstance(other, Mapping):
@@ -138,6 +140,9 @@ class Tally:
 
         O(rows) time where the numbers lie close together, else O(rows log rows).
         """
+        # Rows are counted by number first, and only what is left, one row per different thing, is brought into the
+        # order of names.  Blocks have codes of their own, and sorted names make the same tally of the same rows however
+        # they are cut.
         keys, counts = _counted(tuple(_whole(column) for column in columns))
         if not named:
             return cls(columns=keys, counts=counts)
@@ -192,6 +197,8 @@ def side_by_side(before: Tally, after: Tally) -> tuple[Tally, Array, Array]:
     """
     if len(before.columns) != len(after.columns) or before.named != after.named:
         raise InputError("Two pieces were counted in different ways, so their counts cannot be added.")
+    # Both sides get codes into the names of both; then rows of both stand behind each other with a 0 for the count of
+    # the other side, and equal rows are added.
     names = tuple(sorted({*before.names, *after.names}))
     code = {name: i for i, name in enumerate(names)}
     recoded = []
@@ -233,9 +240,11 @@ def join_results(results: Sequence[AttackResult]) -> AttackResult:
     """
     if not results:
         raise InputError("There is no result of an attack to join.")
+    # Pieces without a victim have nothing to say; if none has any, the first stands for all of them.
     attacked = [result for result in results if result.victims] or list(results[:1])
     if len(attacked) == 1:
         return replace(attacked[0], sampled=any(result.sampled for result in results))
+    # Means over people become means over all people by weighting with the victims of each piece.
     weights = [result.victims for result in attacked]
     names = dict.fromkeys(name for result in attacked for name in result.numbers)
     return replace(
@@ -256,6 +265,7 @@ def _joined_number(numbers: Sequence[Measured | None], weights: Sequence[int]) -
     known = [(number, weight) for number, weight in zip(numbers, weights, strict=True) if number is not None]
     first = known[0][0]
     value = _joined(first.joined, [number.value for number, _ in known], [weight for _, weight in known])
+    # An interval of a sum cannot be told from those of its parts, and none is better than a false one.
     return replace(first, value=value, interval=None if first.interval is None else (None, None))
 
 
@@ -264,6 +274,7 @@ def _joined(rule: str, values: Sequence[int | float | None], weights: Sequence[i
     if not known:
         return None
     listed = [value for value, _ in known]
+    # How each number is joined is declared with it: the worst person of all pieces is the worst of the worst ones.
     rules: dict[str, Callable[[list[Any]], int | float]] = {
         "largest": max,
         "smallest": min,
@@ -280,6 +291,7 @@ def _joined_chart(chart: Chart, charts: Sequence[Sequence[Chart]], weights: Sequ
     """Return the mean of the charts with this title; None where they cannot be joined."""
     same_title = [next((c for c in listed if c.title == chart.title), None) for listed in charts]
     alike = [c for c in same_title if c is not None and _shape(c) == _shape(chart)]
+    # Charts of counts would need people behind each bar to be added; only shares are averaged.
     if len(alike) < len(same_title) or not chart.percent:
         return None
     series = [
@@ -304,6 +316,8 @@ def _whole(column: Array) -> Array:
 
 def _counted(columns: tuple[Array, ...]) -> tuple[tuple[Array, ...], Array]:
     """Return the different rows and how often each occurs."""
+    # Three ways, from cheap to general: one column of fractions is sorted; integers that fit into one code are counted
+    # by that code, without sorting if there is room for an array of all codes; anything else is sorted by column.
     if len(columns) == 1 and columns[0].dtype.kind == "f":
         values = np.sort(columns[0])
         first = _firsts([values])
@@ -326,6 +340,7 @@ def _counted(columns: tuple[Array, ...]) -> tuple[tuple[Array, ...], Array]:
 def _summed(columns: tuple[Array, ...], *counts: Array) -> tuple[tuple[Array, ...], list[Array]]:
     """Return every row once, in order, with the sums of its counts."""
     order = _sorting(columns)
+    # Equal rows are neighbours after sorting, and sums run from each first one to the next.
     first = _firsts([column[order] for column in columns])
     sums = [np.add.reduceat(column[order], first) if len(first) else column for column in counts]
     return tuple(column[order[first]] for column in columns), sums
@@ -349,6 +364,8 @@ def _codes(columns: tuple[Array, ...]) -> tuple[Array, list[int], list[int]] | N
     """Return one number per row, in the order of rows, and how it is made; None for fractions and wide numbers."""
     if not len(columns[0]) or any(column.dtype.kind == "f" for column in columns):
         return None
+    # A mixed-radix number: each column is a digit whose base is the span of its values.  The order of codes is that of
+    # rows.
     lows = [int(column.min()) for column in columns]
     spans = [int(column.max()) - low + 1 for column, low in zip(columns, lows, strict=True)]
     if prod(spans) > _MOST_CODES:
@@ -365,6 +382,7 @@ def _codes(columns: tuple[Array, ...]) -> tuple[Array, list[int], list[int]] | N
 
 def _decoded(code: Array, lows: list[int], spans: list[int]) -> tuple[Array, ...]:
     columns = []
+    # The last digit first, as codes were built from the first column on.
     for low, span in zip(reversed(lows), reversed(spans), strict=True):
         columns.append(code % span + low)
         code = code // span

@@ -44,7 +44,7 @@ COUNTED: Mapping[str, str] = {
 BOUNDING_STEPS: Mapping[str, str] = {
     "sample-cells": "of everybody at most l0 cells are counted, drawn at random and independently of other people",
     "clip-counts": "in a cell nobody counts more than linf",
-    "share-person": "a person counts as one, in whole parts that their trips share equally, rounded down",
+    "share-person": "a person counts as one, in whole parts that all their trips share equally, rounded down",
     "largest-keys": "of everybody at most l0 places or days count for which are named, those with most of their trips",
 }
 """How the contribution of a person is bounded, by its word in the manifest."""
@@ -54,6 +54,7 @@ POST_STEPS: Mapping[str, str] = {
     "not-negative": "numbers below 0 become 0",
     "totals": "totals are sums of the published cells",
     "fit-totals": "histograms lose what noise added, and none of their numbers stays below 0",
+    "choose-next": "what is asked next, and of which cells or places, follows from noisy numbers before",
     "draw-trips": "trips are drawn at random from the noisy histograms",
 }
 """What is done with noisy numbers without looking at the data again, by its word in the manifest."""

@@ -121,6 +121,8 @@ class Number:
     @property
     def in_range(self) -> bool:
         """Whether the value is one that its unit can have: a share and a probability are from 0 to 1."""
+        # Infinite values stand for "no bound" and are told elsewhere; only shares and probabilities have a range at
+        # all.
         if self.unit not in ("share", "probability") or self.value is None or not math.isfinite(self.value):
             return True
         return -_ROUNDING <= self.value <= 1 + _ROUNDING
@@ -147,6 +149,7 @@ class Number:
         if self.percent:
             return format_percent(value)
         text = format_number(value)
+        # A count is told with what it counts, other units with themselves; a dash for nothing has no unit.
         unit = self.of if self.unit in ("count", "amount") else self.unit
         return f"{text}{_SPACE}{unit}" if unit and text != _NOTHING else text
 
@@ -206,6 +209,8 @@ def headline(numbers: Numbers) -> Number | None:
     >>> headline({"n": count(3, "Groups"), "mean": probability(0.2, "Mean over people", statistic="mean")}).label
     'Mean over people'
     """
+    # What people ask first is how everybody fares; only an attack without a mean is known by a share, or by its worst
+    # case.
     for statistic in ("mean", "share above", "largest"):
         for number in numbers.values():
             if number.statistic == statistic and number.value is not None:
@@ -254,6 +259,7 @@ def threshold_text(bound: float, *, odds: bool = True) -> str:
     >>> [threshold_text(bound).replace("\\xa0", " ") for bound in (1 / 30, 0.1, 0.6, 0.123, 1)]
     ['1/30', '1/10', '60 %', '12.3 %', '100 %']
     """
+    # 1/30 is stored as a float; the nearest fraction with a small denominator says what was meant.
     near = Fraction(bound).limit_denominator(10**6)
     if odds and near.numerator == 1 and near.denominator > 1 and abs(near - bound) < 1e-12:
         return f"1/{near.denominator:,}"
@@ -275,6 +281,7 @@ def format_apart(values: Sequence[float], *, percent: bool) -> list[str]:
     >>> format_apart([0.5, 2.0], percent=False)
     ['0.5', '2']
     """
+    # Usual rounding may write two ticks of an axis as the same text; then both get three digits that count.
     texts = [format_value(value, percent=percent) for value in values]
     if len(set(texts)) == len(set(values)):
         return texts
@@ -292,12 +299,14 @@ def format_number(value: float | None) -> str:
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return _NOTHING
     size = abs(value)
+    # Very large and very small numbers are told with a power of ten: commas or zeros would hide their size.
     if size >= 10**15 or 0 < size < 1e-6:
         return f"{Decimal(value):.3g}"
     if value == int(value):
         return f"{int(value):,}"
     if size >= 1000:
         return f"{value:,.0f}"
+    # Three digits that count, one decimal at least: 0.0123 becomes 0.0123, 12.34 becomes 12.3.
     return f"{value:.{max(1, 2 - math.floor(math.log10(size)))}f}".rstrip("0").rstrip(".")
 
 
@@ -314,10 +323,12 @@ def format_percent(share: float | None) -> str:
     if abs(share) >= 10**12:
         return f"{Decimal(share) * 100:.3g}\N{NO-BREAK SPACE}%"
     percent = share * 100
+    # Near a whole percent, but 0 % and 100 % are only said where they are true: a risk of 0.00004 % is not none.
     if abs(percent - round(percent)) < 1e-9:
         if share == 0 or round(percent) != 0:
             return f"{round(percent):,}\N{NO-BREAK SPACE}%"
         return "< 0.0001\N{NO-BREAK SPACE}%"
+    # As few decimals as keep the text from reading like nothing or everything.
     for digits in range(1, 5):
         text = f"{percent:,.{digits}f}"
         if float(text.replace(",", "")) not in (0.0, 100.0):

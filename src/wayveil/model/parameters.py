@@ -24,6 +24,7 @@ __all__ = [
 
 ParameterKind = Literal["int", "number", "fraction", "choice", "duration", "sensitive", "groups", "text"]
 
+# From the largest unit down: `_check_duration` takes the first that divides evenly.
 _UNITS_S = {"d": 86_400, "h": 3_600, "min": 60, "m": 60, "s": 1}
 _DURATION = re.compile(r"([0-9]{1,18})(d|h|min|m|s)?")
 _LONGEST_S = 10**12
@@ -49,6 +50,7 @@ class Parameter:
 
     def check(self, component: str, value: Any) -> Any:
         """Return `value` in its exact form, or raise ParameterError."""
+        # A word that stands for a number ("1/k", "none") is taken before the number is checked.
         if value in self.choices and isinstance(value, str):
             return value
         if self.kind in ("int", "number"):
@@ -67,6 +69,7 @@ class Parameter:
 
     def _check_number(self, component: str, value: Any) -> int | float:
         """Check a number; where words stand for numbers too, the message names them."""
+        # Parameters without a lower limit begin at 0: none is negative.
         limits: dict[str, Any] = {"low": self.low or 0, "high": self.high, "why": self.why}
         try:
             if self.kind == "int":
@@ -86,6 +89,7 @@ class Parameter:
             return _parse_sensitive(component, self.name, [text] if isinstance(text, str) else text)
         if not isinstance(text, str):
             raise ParameterError(f"{component}: {self.name} is given more than once.")
+        # Text that is no integer goes on to `check`, whose message says what is needed.
         if self.kind == "int" and text not in self.choices:
             try:
                 return self.check(component, int(text))
@@ -165,6 +169,7 @@ def plain(value: Any) -> Any:
     >>> plain(Fraction(3, 5)), plain(Fraction(1, 3)), plain((("ill", ("HIV",)),))
     ('0.6', '1/3', {'ill': ['HIV']})
     """
+    # Exact decimals where there is one, so that 0.1 is written as 0.1 and read back as the same fraction.
     if isinstance(value, Fraction):
         return _decimal(value)
     if isinstance(value, tuple):
@@ -173,6 +178,7 @@ def plain(value: Any) -> Any:
 
 
 def _decimal(value: Fraction) -> str:
+    # At most 12 decimals; 1/3 stays "1/3".
     for digits in range(13):
         scaled = value * 10**digits
         if scaled.denominator == 1:
@@ -183,6 +189,7 @@ def _decimal(value: Fraction) -> str:
 
 def _check_duration(component: str, name: str, value: Any, why: str) -> str:
     """Return a duration with its largest unit, such as "1h" for "60min"; a number without unit stays a number."""
+    # True is an integer in Python, and no duration.
     match = None if isinstance(value, bool) else _DURATION.fullmatch(str(value))
     number = int(match[1]) if match else 0
     seconds = number * _UNITS_S[match[2]] if match and match[2] else 0
@@ -192,6 +199,7 @@ def _check_duration(component: str, name: str, value: Any, why: str) -> str:
             f"{value!r}. "
             f"{why}".rstrip()
         )
+    # "60min" and "1h" are the same setting and must be the same text, or claims that are equal would differ.
     for unit, size in _UNITS_S.items():
         if seconds and seconds % size == 0:
             return f"{seconds // size}{unit}"
@@ -207,9 +215,11 @@ def _check_text(component: str, name: str, value: Any) -> str:
 def _check_sensitive(component: str, name: str, value: Any) -> Sensitive:
     try:
         pairs = list(value.items() if isinstance(value, Mapping) else value)
+        # Sorted and without repetition, in the normal form of Unicode: claims are compared and hashed.
         checked = {normal_text(str(a)): tuple(sorted({normal_text(str(v)) for v in values})) for a, values in pairs}
     except (TypeError, ValueError):
         raise ParameterError(f"{component}: {name} must map attributes to lists of values, got {value!r}.") from None
+    # A text is a list of letters to Python: "a=x" must not become the values "a", "=", "x".
     if any(isinstance(values, str) for _, values in pairs) or not all(checked.values()):
         raise ParameterError(f"{component}: {name} must give at least one value for each attribute, as a list.")
     if "" in checked or any("" in values for values in checked.values()):

@@ -49,6 +49,7 @@ def load_plugins(group: Group) -> Mapping[str, Any]:
     It is looked up once; `load_plugins.cache_clear` forgets it.
     """
     plugins: dict[str, Any] = {}
+    # Sorted by name: the order in which packages were installed must not show anywhere.
     for point in sorted(entry_points(group=f"wayveil.{group}"), key=lambda point: point.name):
         if point.name in plugins:
             raise UsageError(f"{_speaker(point)}: another plug-in has this name, too. Uninstall one of them.")
@@ -89,6 +90,8 @@ def guarantee_from_json(claim: Any) -> Guarantee:
     return guarantee
 
 
+# A plug-in is refused at once, and with the name of its package, for each reason for which it would fail later, in the
+# middle of a run.
 def _load(point: EntryPoint, base: type | None) -> Any:
     try:
         loaded = point.load()
@@ -112,6 +115,7 @@ def _load(point: EntryPoint, base: type | None) -> Any:
         return _checked_kind(point, loaded)
     if base is not Claim and not isinstance(getattr(loaded, "summary", None), str):
         raise UsageError(f"{_speaker(point)}: {point.value} has no summary. Say in a few words what it is.")
+    # Manifests and recipes know a thing by this name; one that calls itself otherwise could not be found again.
     named = getattr(loaded, "name", None)
     if named != point.name:
         raise UsageError(f"{_speaker(point)}: {point.value} calls itself {named!r}. Both names must be the same.")

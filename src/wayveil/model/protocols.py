@@ -96,6 +96,12 @@ class Method(_Declared, ABC):
         return False
 
     @property
+    def random_noise(self) -> bool:
+        """Whether what is published has noise from a source that cannot be repeated: a second run with the same seed
+        and secret gives other numbers, by the same mechanism."""
+        return False
+
+    @property
     def keeps_points(self) -> bool:
         """Whether points may be published exactly as they were recorded."""
         return False

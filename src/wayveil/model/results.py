@@ -81,6 +81,7 @@ class Verdict:
         """
         by_name: dict[str, Number] = {}
         for name, value in self.measured.items():
+            # `name_exact` and `name_note` are said beside `name`, not as numbers of their own.
             whole, _, part = name.rpartition("_")
             if part in ("exact", "note") and whole in self.measured:
                 continue

@@ -33,7 +33,7 @@ class Findings:
     `plan` is what a method decided over all blocks, if it did.
     """
 
-    made: Sequence[MadeBlock]
+    blocks: Sequence[MadeBlock]
     written: Sequence[WrittenPart]
     hashes: Mapping[str, str]
     results: Sequence[BlockResult]
@@ -74,6 +74,7 @@ def make_account(job: Job, blocks: Blocks, findings: Findings, timings: Mapping[
         missing_attacks=job.measuring.missing_attacks,
         missing_metrics=job.measuring.missing_metrics,
     )
+    # Of one block everything is known and told.  Of several only what adds up is: counts, and what a plan says of all.
     return _tell_several(run, blocks, findings) if blocks.several else _tell_one(run, job, blocks, findings)
 
 
@@ -82,6 +83,7 @@ def _tell_one(run: Run, job: Job, blocks: Blocks, findings: Findings) -> Run:
     output = run.recipe.output
     return replace(
         run,
+        # Charts of the raw data show bars of few people; whoever may not see the raw data sees them withheld.
         shown=findings.scores if output.with_raw else suppress_small_counts(findings.scores, raw),
         notes=(*run.notes, *_told_by_method(run.recipe.method.name, findings.results[0].facts)),
         input_facts=summary.input_facts(run.recipe.input.path, raw),
@@ -94,6 +96,8 @@ def _count_remaining(job: Job, blocks: Blocks) -> Remaining:
     """Return what is left of the file after every step and the method; of several blocks only what to try."""
     method = job.recipe.method
     remedies = name_remedies(blocks.example, job.recipe.prepare, method.name)
+    # Stages are counted from trajectory to trajectory, which blocks on disk do not keep; a note says what to try
+    # anyway.
     if blocks.several or blocks.origin is None:
         return Remaining(remedies=remedies)
     data = job.store.load("data/0")
@@ -109,6 +113,7 @@ def _mapping(job: Job, blocks: Blocks) -> str | None:
         return None
     written = job.store.load("written/0")
     result: MethodResult = job.store.load("made/0")
+    # Written trajectory -> trajectory of the result -> trajectory of the input.  A dummy leads to -1 and gets no id.
     order = written.order if result.source is None else result.source[written.order]
     known = blocks.ids.gather(np.where(order < 0, 0, order))
     return summary.mapping_csv(written.ids, known.set(pl.Series(order < 0), None))
@@ -119,6 +124,7 @@ def _tell_several(run: Run, blocks: Blocks, findings: Findings) -> Run:
     trajectories = sum(part.trajectories for part in findings.written)
     n_parts = len(findings.written)
     n_blocks = len(blocks.names)
+    # Without a plan each part is judged by itself and facts of blocks are added; a plan has facts about everybody.
     if findings.plan is None:
         facts = add_facts([one.facts for one in findings.results])
         notes = _notes(findings)
@@ -130,6 +136,7 @@ def _tell_several(run: Run, blocks: Blocks, findings: Findings) -> Run:
     sentences = _told_by_method(run.recipe.method.name, facts)
     return replace(
         run,
+        # Charts of single blocks do not add up to one.
         shown=tuple(replace(score, charts=()) for score in findings.scores),
         notes=(*run.notes, *notes, *sentences, *left_out_note(findings.left_out)),
         input_facts=described_input(run.recipe, blocks),
@@ -152,16 +159,16 @@ def _told_by_method(name: str, facts: Mapping[str, int | float | str]) -> list[s
 def _notes(findings: Findings) -> list[str]:
     """Say what became of blocks that are published one by one."""
     notes = []
-    empty = [one for one in findings.made if one.why is not None]
+    empty = [one for one in findings.blocks if one.why is not None]
     if empty:
         balances = {one.number: one.balance for one in findings.results}
         lost = sum(balances[one.number]["trajectories"]["in"] or 0 for one in empty)
         notes.append(
-            f"{len(empty):,} of {len(findings.made):,} blocks ({lost:,} trajectories) could not be published; of the "
+            f"{len(empty):,} of {len(findings.blocks):,} blocks ({lost:,} trajectories) could not be published; of the "
             f"first it is said: {empty[0].why}"
         )
     notes.append(
-        f"The data were cut into {len(findings.made):,} blocks. Each part keeps the promise by itself; attackers are "
+        f"The data were cut into {len(findings.blocks):,} blocks. Each part keeps the promise by itself; attackers are "
         "taken to know in which part a victim is; the pictures show the first block."
     )
     return notes

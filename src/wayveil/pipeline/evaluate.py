@@ -51,6 +51,8 @@ def attack_targets(
     def play(task: tuple[int, Attack, tuple[Data, Data | None]]) -> AttackResult:
         position, attack, (target, boxes) = task
         engine.progress(f"attack {attack.name}")
+        # An attack's random numbers follow from its position in the list alone: one attack more or less does not change
+        # the victims of another, and raw and published data are attacked with the same victims.
         own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, position))
         beside = boxes is not None and type(boxes) in attack.targets
         seen = boxes if beside else target
@@ -62,6 +64,7 @@ def attack_targets(
     numbered = list(zip(positions or range(len(attacks)), attacks, strict=True))
     tasks = [(position, attack, target) for position, attack in numbered for target in targets]
     results = _side_by_side(engine).map(play, tasks)
+    # Tasks go attack by attack, target by target; every n-th result is that of one target.
     return [tuple(results[number :: len(targets)]) for number in range(len(targets))]
 
 
@@ -79,4 +82,5 @@ def measure(
 
 def _side_by_side(engine: Engine) -> LocalEngine:
     """Return an engine for what holds tables of its own in memory: a few cores, of this machine, where the data are."""
+    # On a cluster the data are here all the same, and here one attack at a time is what memory surely allows.
     return LocalEngine(workers=min(engine.workers, _AT_ONCE) if isinstance(engine, LocalEngine) else 1)

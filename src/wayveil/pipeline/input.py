@@ -109,11 +109,14 @@ def load(
     `frame` is given for a `piece` of a table, so that its degrees become the same metres as those of the whole.  Where
     nobody said who is behind a trajectory, the table is refused, unless the caller `counts_people` in no way.
     """
+    # From the outside in: what a manifest beside the table says, then whatever makes a plain table of the file, then
+    # the reader of the kind.  Messages name the file that was given (`spec.path`), never a converted copy.
     source, more_notes = with_manifest(spec)
     with plain_input(source) as (plain, notes):
         loaded = _load(
             plain, spec.path, attributes=attributes, kinds=kinds, frame=frame, piece=piece, counts_people=counts_people
         )
+    # Guesses are told once for the whole table, not once per piece of it.
     guesses = () if piece else tuple(f"Taken to be so: {guess}" for guess in spec.guesses)
     return replace(loaded, notes=(*guesses, *more_notes, *notes, *loaded.notes))
 
@@ -128,6 +131,8 @@ def _load(
     piece: bool,
     counts_people: bool,
 ) -> Loaded:
+    # Owners and known rows may stand in tables of their own; they are joined by trajectory after reading, so that
+    # readers know nothing of them.
     options = read_options(spec, attributes=attributes, frame=frame, piece=piece, counts_people=counts_people)
     kind = spec.kind or guess_kind(spec.path, options)
     if kinds and kind not in kinds:
@@ -157,6 +162,8 @@ def read_options(
     counts_people: bool = True,
 ) -> ReadOptions:
     """Return how to read the table of an input; what the columns of the tables of owners are called is left out."""
+    # Three ways to say who is behind a trajectory, besides a column of the table: nobody asks, each is a person, or a
+    # table beside it says so.
     owners: Any = "not-asked" if not counts_people else None
     if spec.each_trajectory:
         owners = EACH_TRAJECTORY
@@ -218,6 +225,7 @@ def load_zones(spec: InputSpec, step: Any, data: Data) -> ZonePolygons:
     if spec.zones is None:
         choices = {"zones": "give cell or h3, or a file", "areas": "give a file"}.get(step.name, "give cell, or a file")
         raise UsageError(f"The step {step.name} needs zones: {choices} of polygons with --zones.")
+    # Only points and located visits have a frame; zones are then read in its degrees or metres.
     frame: Frame | None = getattr(data, "frame", None) or getattr(data, "place_frame", None)
     return read_zones(spec.zones, id_column=step.id, frame=frame)
 
@@ -232,6 +240,7 @@ def find_public(folder: Path) -> Path:
 
 def _holds_raw(folder: Path) -> bool:
     """Return whether a folder holds raw data, as GPS tracks or Parquet files, and no publication."""
+    # A publication is recognised by its manifest, and read as one, never as raw data.
     if any((candidate / MANIFEST).is_file() for candidate in (folder, folder / "public")):
         return False
     return bool(parquet_parts(folder)) or holds_tracks(folder)
@@ -244,6 +253,7 @@ def load_published(folder: Path, manifest: Manifest) -> Loaded:
         return parts[0]
     # Parts number their owners from 0 each. Nobody can know whether owners of two parts are the same, so they are kept
     # apart.
+    # Codes of part i begin behind the number of trajectories before it, which no code of an earlier part reaches.
     first = np.cumsum([0, *(len(part.data) for part in parts)])
     owned: list[Any] = [replace(p.data, owner=p.data.owner + a) for p, a in zip(parts, first.tolist(), strict=False)]
     return Loaded(
@@ -275,6 +285,7 @@ def _published_taxonomy(folder: Path, manifest: Manifest, *, exact: bool) -> Tax
     """Return the taxonomy that was published with stops."""
     if manifest.table.kind != "stops":
         return None
+    # One taxonomy, in the format of the table: without it, or with a choice of two, nodes have no meaning.
     names = [name for form in FORMATS if (name := taxonomy_name(form)) in manifest.files]
     if not names:
         raise InputError("The manifest lists no taxonomy, without which stops mean nothing.")
@@ -291,6 +302,7 @@ def load_boxes(folder: Path, manifest: Manifest, points: Loaded, part: int = 0, 
     names = tables(manifest, "boxes")
     if not names:
         return None
+    # Boxes are the proof of published points, part by part; a part without its proof must not pass.
     if len(names) != len(tables(manifest)):
         raise InputError("The manifest lists another number of tables of boxes than of points.")
     loaded = read_published(
@@ -326,6 +338,8 @@ def read_any(
 
 def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
     """Run the preparation steps in order; a trajectory that is split hands its id to its parts."""
+    # Before each step: `ids` and `origin` have an entry per trajectory of `data`, the id in the file and the position
+    # of the trip that it comes from.  A step may split, drop or join rows; it may not mix people.
     data: Any = loaded.data
     ids = loaded.ids
     notes = list(loaded.notes)
@@ -335,6 +349,7 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
         accepted = catalog.kinds_of(step)
         if data.kind not in accepted:
             raise InputError(f"The step {step.name} needs {' or '.join(accepted)}, but the data are {data.kind}.")
+        # What a step needs beside the data is read only for it: networks and polygons are large.
         more_data: dict[str, Any] = {}
         if step.needs_network:
             more_data = {"network": load_network(spec, f"The step {step.name} puts points on roads")}
@@ -374,7 +389,7 @@ def _step_note(step: Any, before: Any, after: Any) -> str:
 def _one_slice(data: Routes) -> tuple[Routes, tuple[str, ...]]:
     """Return routes as of one slice of time, in which everybody can be confused with everybody.
 
-    What is published is the slice of those trips of which something is published; see `run.settling`.
+    What is published is the slice of those trips of which something is published; see `pipeline.output_frame`.
     """
     begin, end, width = whole_days(data.t, data.time_format)
     whole = replace(data, t_start=np.full(len(data), begin), t_end=np.full(len(data), end))
@@ -388,12 +403,15 @@ def whole_days(t: IntArray, time_format: TimeFormat) -> tuple[int, int, str]:
     It does not tell the exact first and last time.  Where times are plain integers, it is of whole numbers of a power
     of ten that is no smaller than all the time there is.  Where no times are known, all are 0, and so is the slice.
     """
+    # Both 0 is how the reader says that there are no times.
     first, last = (int(t.min()), int(t.max())) if len(t) else (0, 0)
     if first == last == 0:
         return 0, 0, ""
     seconds = seconds_per_unit(time_format)
+    # Plain integers have no days: a power of ten that is at least as long as all the time there is takes their part.
     unit = 10 ** len(str(last - first)) if seconds is None else round(86_400 / seconds)
     begin = first // unit * unit
+    # The end is that of the last day: the slice says which days there were, not when the first and last trip was.
     end = (last // unit + 1) * unit
     limits = np.iinfo(np.int64)
     if not limits.min <= begin <= end <= limits.max:
@@ -421,6 +439,7 @@ def check_values(
     keep: Iterable[str] = (),
 ) -> None:
     """Refuse the same, for attributes of which it is known what values occur and how often one is missing."""
+    # All names first, then values: a misspelt name is a mistake of whoever typed it, a missing value one of the data.
     for name in (*(attribute for attribute, _ in sensitive), *keep):
         if name not in values:
             known = sorted(values)
@@ -455,6 +474,8 @@ def check_places(data: Data, groups: Sensitive) -> None:
 
 def _alike(values: Iterable[str], present: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Yield the values that are named and of which the data have other spellings, with the number of these."""
+    # Spellings that differ in case, white space or leading zeros would each be bounded by itself, and the same value in
+    # two spellings is known twice as well as promised.
     keys = similar_keys(pl.Series(present, dtype=pl.String)).to_list()
     for value in values:
         key = similar_key(value)

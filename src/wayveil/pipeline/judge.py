@@ -48,6 +48,7 @@ def judge_parts(
     worker with a fault cannot pass what it made.  `hashes` are those of the files of each part.
     """
     claim = job.recipe.method.claim_of(blocks.example)
+    # Other processes wrote and read the files.  Here they are read again, by threads of this one, before any verdict.
     if job.several and not isinstance(engine, LocalEngine):
         engine = LocalEngine(workers=min(WORKERS, cores()), progress=engine.progress)
         engine.map(partial(_confirm_part, job), list(zip(parts, hashes, strict=True)))
@@ -80,6 +81,7 @@ def _judge_part(job: Job, part: Part) -> tuple[Verdict, IntArray | None]:
     """Return the verdict on one part, and of stops the classes that are in it."""
     data, result = load_part(job.store, part, job.recipe.method)
     written = job.store.load(f"written/{part.number}")
+    # A verifier that needs the truth gets it in the order of the published trajectories, where each has a true one.
     original = data
     if result.source is None:
         original = data.take(written.order)
@@ -98,6 +100,7 @@ def judge_together(
     """
     if not isinstance(claim, KclPrivacy):
         raise InputError(f"Parts that keep {claim.name} only together cannot be judged.")
+    # Sequences of any length cannot be cut by the time at which they begin: one task looks at everything.
     if isinstance(claim.l, str):
         verdict: Verdict = engine.map(partial(_judge_all, claim, store), [names])[0]
         return verdict
@@ -127,6 +130,7 @@ def _measure_part(store: BlockStore, name: str) -> tuple[dict[int, int], int, in
     data: Visits = store.load(name)
     times, visits = np.unique(data.t, return_counts=True)
     lengths = np.diff(data.offsets)
+    # n visits have n (n - 1) / 2 pairs; the sum over all shares must be that of the whole.
     pairs = int((lengths * (lengths - 1) // 2).sum())
     return dict(zip(times.tolist(), visits.tolist(), strict=True)), int((lengths > 0).sum()), data.n_visits, pairs
 
@@ -143,6 +147,8 @@ def _spans_of_time(visits: dict[int, int], *, rows: int) -> list[tuple[int, int]
     first = None
     n_rows = 0
     last = 0
+    # Times in order; a span is closed when the next time would make it too large.  A single time is never split, as
+    # visits at it belong together.
     for t in sorted(visits):
         if first is None:
             first = t

@@ -23,6 +23,7 @@ from wayveil.pipeline.input import whole_days
 
 __all__ = ["settle"]
 
+# Rounds after which the last result is taken as it is.
 _ROUNDS = 6
 _ROUNDING_DEG = 1e-11
 _COARSEST = {True: 5, False: 0}  # decimals of degrees and of metres: about a metre
@@ -53,6 +54,7 @@ def settle(
     the first one in the order of their numbers is taken, wherever the turns began.  Where the method refuses the data
     in another frame, the result before stands.
     """
+    # Routes have slices of days instead of a frame: the same question, answered at once.
     if data.slices():
         result = run(data)
         return _of_published_days(data, result) if one_slice else (data, result)
@@ -98,6 +100,7 @@ def _numbers(data: Points) -> tuple[float, ...]:
 
 def _published(data: Data, result: MethodResult) -> BoolArray:
     """Return of which trajectories of the input something is published."""
+    # Of a method that cuts trajectories, `source` says whose each published row is; dummies are nobody.
     rows = np.diff(result.data.offsets) > 0
     if result.source is None:
         return rows
@@ -113,6 +116,7 @@ def _frame(data: Points, result: MethodResult, is_published: BoolArray) -> Frame
     """
     if not data.frame.degrees:
         return data.frame
+    # Published points and the boxes beside them must both fit; of an attack graph, true positions are judged as well.
     extents = [_extent(part) for part in (result.data, result.boxes) if part is not None]
     if isinstance(result.claim, AttackGraph):
         rows = take(data.offsets, np.flatnonzero(is_published))[1]
@@ -168,10 +172,13 @@ def _decimals(columns: tuple[FloatArray, FloatArray], degrees: bool) -> int:
     One row in a hundred has a digit less in both coordinates by chance; where a twentieth has, it was recorded so.
     """
     more = 0 if degrees else _more_decimals(columns)
+    # From coarse to fine, until enough rows are exact: with more digits than were recorded, a computed point would
+    # differ from a recorded one.
     for decimals in range(_COARSEST[degrees] + more, _FINEST[degrees] + more):
         unit = 10.0**decimals
         enough = np.ones(len(columns[0]), np.bool_)
         for column in columns:
+            # Relative to the size of the number, because its last bits are.
             enough &= np.abs(np.rint(column * unit) / unit - column) <= 1e-12 * np.maximum(1.0, np.abs(column))
         if len(enough) and enough.mean() >= _COMMON:
             return decimals
@@ -188,6 +195,7 @@ def _more_decimals(columns: tuple[FloatArray, FloatArray]) -> int:
     """
     x, y = columns
     diagonal = float(np.hypot(np.ptp(x), np.ptp(y))) if len(x) else 0.0
+    # One decimal more for every power of ten that the data are smaller than ten kilometres.
     return max(0, math.ceil(-math.log10(diagonal)) + 4) if diagonal > 0 else 0
 
 
@@ -196,6 +204,7 @@ def _of_published_days(data: Routes, result: MethodResult) -> tuple[Routes, Meth
     rows = take(data.offsets, np.flatnonzero(_published(data, result)))[1]
     if not len(rows) or not data.t.any():
         return data, result
+    # Published trips say their days only, so times move with the slice.
     begin, end, _ = whole_days(data.t[rows], data.time_format)
 
     def moved(routes: Any, t: IntArray) -> Any:

@@ -63,6 +63,7 @@ __all__ = [
 DIALECT_BYTES = 1 << 20
 """A dialect is told from so much of a file."""
 
+# Standard input can be read once, and packed tables are worth unpacking once: both are kept until the process ends.
 _standard_input: list[Path] = []
 _unpacked: dict[tuple[str, int, int], list[Path]] = {}
 
@@ -84,6 +85,7 @@ def plain_input(spec: InputSpec, folder: Path | None = None) -> Iterator[tuple[I
 
 def is_plain(spec: InputSpec) -> bool:
     """Whether readers take the file of an input as it is."""
+    # Anything that a recipe says of how the table is written needs the converter.
     written = spec.dialect or spec.times or spec.ends or spec.line or spec.positions
     if written or spec.bad_rows == "drop":
         return False
@@ -92,6 +94,7 @@ def is_plain(spec: InputSpec) -> bool:
         return False
     if list_input(path):
         return False
+    # Questions about the file system come last: they may fail for reasons that a reader tells better.
     try:
         if path.is_dir() or not path.is_file():
             return True  # readers say what is wrong
@@ -99,6 +102,8 @@ def is_plain(spec: InputSpec) -> bool:
         return True
     if converted_format(path) is not None or holds_records(path) or holds_xml(path):
         return False
+    # What is left is told by name and content: a format that has a reader is plain, packed files and text of any other
+    # name are not.
     return holds_format(path) or not (path.name.lower().endswith((*PACKED, *VECTOR_FILES)) or is_text(path))
 
 
@@ -126,12 +131,13 @@ def list_input(path: Path) -> list[Path]:
 def _unpacked_tables(path: Path) -> list[Path]:
     """Return the tables of a .zip file with several, which are unpacked once for all who read them."""
     try:
-        there = path.suffix.lower() == ".zip" and path.is_file()
-        state = path.stat() if there else None
+        is_zip = path.suffix.lower() == ".zip" and path.is_file()
+        state = path.stat() if is_zip else None
     except (OSError, ValueError):
         return []
     if state is None:
         return []
+    # Size and time are part of the key: a file that was replaced meanwhile is unpacked again.
     key = (str(path.absolute()), state.st_size, state.st_mtime_ns)
     if key not in _unpacked:
         _unpacked[key] = unpack_tables(path, _kept_folder)
@@ -152,8 +158,11 @@ def gather_input(
 
     A dialect that reads one file is taken for the others, as long as they begin alike; else it is told from each.
     """
+    # First lines that were seen, with the dialect that was found for them.
     known: dict[bytes, Dialect] = {}
 
+    # Files of one folder are mostly alike, and telling a dialect from 1 MB of each would take longest of all.  A file
+    # with the same header has the same dialect; so has one without a header whose first line has the known separator.
     def of_file(file: Path, where: str) -> Dialect:
         with open_text(file) as stream:
             head = stream.readline(4096).strip()
@@ -169,6 +178,7 @@ def gather_input(
     try:
         return gather_files(files, of_file, () if given is None else given.names, folder, shown=shown)
     except InputError as error:
+        # A feed of several tables in one archive is the usual cause; the sentence says which one is meant.
         if not shown.lower().endswith(".zip") or "column" not in str(error):
             raise
         raise InputError(
@@ -194,6 +204,8 @@ def place_input(path: Path) -> Path:
     if not _standard_input:
         folder = _kept_folder()
         _standard_input.append(folder)
+        # The first bytes decide about the ending, and a pipe cannot be read twice: so they are kept and written in
+        # front.
         start = sys.stdin.buffer.read(4)
         if start == b"PAR1":
             raise InputError("standard input: this is a Parquet file; give it as a file.")
@@ -210,6 +222,7 @@ def find_dialect(path: Path, given: DialectSpec | None, shown: str) -> tuple[Dia
     """Return the dialect of a text table: as it is said, the rest told from how the file begins; and notes on that."""
     with open_text(path) as stream:
         start = stream.read(DIALECT_BYTES + 1)
+    # What was said wins over what is found; only what nobody said is told from the file, and listed as such.
     settings = {} if given is None else given.model_dump(exclude_none=True, exclude={"names"})
     if given is not None and given.names and "header" not in settings:
         settings["header"] = False
@@ -240,6 +253,7 @@ def _convert(spec: InputSpec, folder: Path) -> tuple[InputSpec, tuple[str, ...]]
     changes: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
     files = list_input(path)
+    # Several files become one table first; everything after that is the same as for a single one.
     if files:
         lazy, names, dialect = gather_input(files, spec.dialect, folder, shown)
         layout, sentences = _add_times(spec, Layout(dialect=dialect), lazy, names, shown)
@@ -249,6 +263,7 @@ def _convert(spec: InputSpec, folder: Path) -> tuple[InputSpec, tuple[str, ...]]
             *sentences,
             *_dropped(converted),
         )
+    # Formats that are no tables become one here; which, is told by their ending or by how they begin.
     if path.name.lower().endswith(VECTOR_FILES):
         path = convert_vector(path, folder, shown=shown)
     elif holds_records(path):
@@ -274,6 +289,8 @@ def _convert(spec: InputSpec, folder: Path) -> tuple[InputSpec, tuple[str, ...]]
         except InputError as error:
             raise InputError(str(error).replace(str(path), shown)) from None
         names = source.table.names
+        # Columns of the source have numbers as names, so that two with the same title cannot be confused; those with a
+        # title get it back.
         lazy = source.table.lazy.select(pl.col(str(i)).alias(name) for i, name in enumerate(names) if name)
         lazy = lazy.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
         columns = [name for name in names if name]
@@ -287,6 +304,7 @@ def _convert(spec: InputSpec, folder: Path) -> tuple[InputSpec, tuple[str, ...]]
 
 def _plain_spec(spec: InputSpec, converted: Converted, **changes: Any) -> InputSpec:
     """Return the input of the table that was made."""
+    # Everything that was said of the file is used up: the table that was made is plain.
     plain: dict[str, Any] = {
         "path": converted.path,
         "dialect": None,
@@ -306,9 +324,11 @@ def _add_times(
     times = {}
     notes = []
     for name, time in spec.times.items():
+        # Of a date and a time of day in two columns, the first one decides about the format.
         known = [column for column in time.columns if column in names]
         form = time.format
         zone = time.zone
+        # The whole column is looked at: 03/04 is a day or a month, and only a later 25/04 tells.
         if form is None and known:
             column = lazy.select(pl.col(known[0]).cast(pl.String)).collect().to_series()
             fit = _one_format(time, detect_time_formats(column), shown)
@@ -327,6 +347,7 @@ def _add_times(
     positions: dict[str, PositionColumn] = {name: position.column() for name, position in spec.positions.items()}
     layout = replace(layout, times=times, ends=spec.ends, line=line, positions=positions, bad_rows=spec.bad_rows)
     trips = spec.kind == "trips"
+    # An end of a trip may be missing, and where rows may be dropped a trip must not end before it began.
     layout = replace(layout, open_ends=trips, forward=trips and spec.bad_rows == "drop")
     return replace(layout, needed=_needed(spec), numbers=_coordinates(spec), zeros=_zeros(spec)), tuple(notes)
 
@@ -337,6 +358,7 @@ def _needed(spec: InputSpec) -> tuple[str, ...]:
         return ()
     ours = ("user_id", "traj_id") if spec.kind == "trips" else INPUTS[spec.kind].known
     needed = [spec.columns.get(name, name) for name in ours]
+    # A column may be stacked from two ends; then both of them are needed, not their common name.
     stacked = {column for name in needed for column in spec.ends.get(name, ())}
     return (*(name for name in needed if name not in spec.ends), *stacked)
 
@@ -345,6 +367,7 @@ def _coordinates(spec: InputSpec) -> dict[str, float | None]:
     """Return the columns that must be coordinates where bad rows are left out, and the largest possible value."""
     if spec.kind not in ("points", "trips") or spec.bad_rows != "drop":
         return {}
+    # Only degrees have a largest value; metres are any number.
     degrees = spec.crs is not None and crs_name(spec.crs) == WGS84
     most = {"x": 180.0 if degrees else None, "y": 90.0 if degrees else None}
     names = {"x": ("x", "origin_x", "destination_x"), "y": ("y", "origin_y", "destination_y")}
@@ -358,6 +381,7 @@ def _coordinates(spec: InputSpec) -> dict[str, float | None]:
 
 def _zeros(spec: InputSpec) -> tuple[tuple[str, str], ...]:
     """Return the columns that both are 0 where no position was known: of degrees, where bad rows are left out."""
+    # (0, 0) is in the sea off Africa: receivers write it when they know no position.  In metres it may be a place.
     if spec.kind not in ("points", "trips") or spec.bad_rows != "drop" or spec.crs is None:
         return ()
     if crs_name(spec.crs) != WGS84:

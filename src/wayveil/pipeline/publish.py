@@ -59,6 +59,7 @@ from wayveil.report.views.pictures import Pictures
 
 __all__ = ["NotPublished", "Outcome", "publish"]
 
+# Folders of the store by stage: what each stage leaves there, and what is removed when no later one needs it.
 _READING = ("input", "raw", "prepared", "renumbered", "owned", "taxonomies", "groups", "blocks")
 _PLANNING = ("numbered", "kept", "sequences")
 _BLOCKS = "blocks-read"  # the value that says that reading is over
@@ -102,6 +103,7 @@ def publish(
     Where everything fits into one block, it is measured and told as if no blocks had been asked for.  Of several, what
     does not add up over blocks is left out, and a note says so.
     """
+    # Whatever can be refused is refused before the input is read: a key that does not sign, a folder that is in use.
     if recipe.output.sign_key is not None:
         load_signer(recipe.output.sign_key)  # before any work is done that could not be signed
     engine = engine or LocalEngine()
@@ -113,6 +115,7 @@ def publish(
 
     def can_resume(root: Path) -> bool:
         record = RunRecord.read(root) if resume else None
+        # A secret that was given must be that of the killed run, or two secrets would meet in one publication.
         return record is not None and record.key == key and secret in (None, record.secret)
 
     with (
@@ -138,6 +141,7 @@ def publish(
             measuring=measured,
         )
         together = blocks.several and recipe.blocks is not None and recipe.blocks.by == "whole"
+        # Compiled while nothing else runs, so that neither times of stages nor tasks of workers wait for compilers.
         with clock("compile kernels"):
             also = recipe.method.plan_kernels if together else ()
             compile_kernels(recipe.method, measured.attacks, measured.metrics, engine, also)
@@ -155,6 +159,8 @@ def publish(
             parts = journal.stage(
                 "deal", lambda: deal_blocks(job, blocks, numbers, planned=together, engine=engine), leaves=_DEALING
             )
+            # Not one block came to anything: there is no verdict on nothing, and the reason of a block is the best
+            # answer.
             if not parts:
                 raise _nothing_made(recipe, made_blocks)
         with clock("write and read back"):
@@ -177,12 +183,13 @@ def publish(
             pictures = _each(
                 journal, f"picture-{verdict.holds}", engine, partial(picture_block, job, verdict.holds), first
             )
+        # Only now parts get their final names, and hashes move with them.
         hashes = _name_parts(space, recipe.output.format, parts, written)
         # A method keeps the kind of the data, unless it makes something else of them.
         kind = blocks.example.kind if recipe.method.publishes.individual else recipe.method.publishes.kind
         hashes |= write_zone_outlines(recipe, space.staged, hashes, kind)
         findings = Findings(
-            made=made_blocks,
+            blocks=made_blocks,
             written=written,
             hashes=hashes,
             results=results,
@@ -228,6 +235,8 @@ def _each(
     journal: Journal, name: str, engine: Engine, stage: Callable[[Engine, Any], Any], items: Iterable[Any]
 ) -> list[Any]:
     """Run a stage on every block or part: the one in memory here, on all cores; several as tasks with a core each."""
+    # Memory means one block: stages use all cores themselves.  On disk each task has one core, and there are many
+    # tasks.
     if not isinstance(journal.store, Disk):
         return [stage(engine, item) for item in items]
     return journal.tasks(name, partial(stage, LocalEngine(workers=1)), items, engine)
@@ -242,6 +251,7 @@ def _attack(
     all of them together keep the promise, they look everywhere, which not every attack can do block by block.
     """
     attacks = job.measuring.attacks
+    # A plan was made over everybody, and parts were dealt at random: victims must be looked for in all of them.
     if together and blocks.pieces is not None and isinstance(job.store, Disk):
         published = [job.store.path_of(f"published/{number}") for number in range(len(blocks.names))]
         findings, left_out = attack_pieces(
@@ -258,6 +268,7 @@ def _attack(
     results = _each(journal, "attack", engine, partial(attack_block, job), numbers)
     if len(results) == 1:
         return attacks, results[0], []
+    # Each block was attacked by itself; results are joined as each number says.
     joined = tuple(
         (join_results([raw for raw, _ in same]), join_results([published for _, published in same]))
         for same in zip(*results, strict=True)

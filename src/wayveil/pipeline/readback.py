@@ -25,6 +25,8 @@ __all__ = ["Written", "check_made", "confirm_read_back", "nothing_left_error", "
 
 def check_made(method: Any, data: Data, result: MethodResult) -> None:
     """Refuse what a method must not return."""
+    # A method keeps one trajectory per input trajectory, or it says by `source` where each came from; nothing else can
+    # be matched with the truth later.
     expected = len(data) if result.source is None else len(result.source)
     if len(result.data) != expected or (result.source is None) == method.splits_trajectories:
         raise OutputError("The method returned another number of trajectories than it was given; this is a bug.")
@@ -63,12 +65,15 @@ def write_and_read_back(
     boxes = None if result.boxes is None else replace(result.boxes, attributes={})
     owner = data.owner if result.source is None else _owner_of_parts(data.owner, result.source)
     with reporting_disk_errors(recipe.output.path):
+        # Hashes are taken of what lies on disk, before it is read back: what is judged below has exactly these bytes.
         order = write_published(result.data, path, key=key, beside=None if boxes is None else (boxes, beside))
         if result.data.shared == "taxonomy":
             write_taxonomy(result.data.shared_value(), path.with_name(taxonomy_name(form)))
         files = path, beside, path.with_name(taxonomy_name(form))
         hashes = {file.name: file_facts(file).sha256 for file in files if file.exists()}
         loaded = _read_back(path, result.data, data)
+        # The owners come back by position, as the file has none; None means that the file does not say what was
+        # written.
         joined = join_owners(loaded.data, result.data, order, owner)
         joined_boxes = None
         if boxes is not None:
@@ -88,6 +93,7 @@ def confirm_read_back(
     """
     path = folder / published_name(form, part)
     beside = folder / boxes_name(form, part)
+    # The three files a part may have: the hash must be there exactly if the file is.
     for file in (path, beside, path.with_name(taxonomy_name(form))):
         if file.exists() != (file.name in hashes) or (file.exists() and file_facts(file).sha256 != hashes[file.name]):
             raise OutputError("A file is not the one that a worker wrote, so nothing was published.")
@@ -101,6 +107,7 @@ def confirm_read_back(
 def _owner_of_parts(owner: IntArray, source: IntArray) -> IntArray:
     """Return the owners of parts of trajectories; every dummy gets a negative number of its own."""
     dummy = source < 0
+    # Dummies are -1, -2, ...: nobody, and never the same nobody, so that two of them do not count as one person.
     number: IntArray = np.cumsum(dummy, dtype=np.int64)
     return np.where(dummy, -number, owner[np.where(dummy, 0, source)])
 

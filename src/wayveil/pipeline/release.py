@@ -51,8 +51,10 @@ class Clock:
         self.engine.progress(step)
         began = time.perf_counter()
         worked = time.process_time()
+        # If the step fails, its time is not recorded: the exception tells more.
         yield
         self.seconds[step] = time.perf_counter() - began
+        # Linux counts in kilobytes, macOS in bytes.
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         self.usage[step] = {
             "cpu_s": round(time.process_time() - worked, 3),
@@ -94,6 +96,8 @@ def finish(space: Workspace, run: Run) -> Outcome:
     """Publish what was staged if the verdict holds, and raise NotPublished otherwise; the report is written anyway."""
     recipe = run.recipe
     verdict = run.verdict
+    # The order below is the promise of this file: manifest, check of the bytes, signature; then the report; then the
+    # one step that makes the folder public.  Whatever fails on the way leaves the old public folder.
     unprotected = summary.unprotected(recipe.output.keep, sensitive_of(recipe))
     sha256 = None
     declared = recipe.input.each_trajectory or run.table.owners == "declared"
@@ -112,6 +116,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
             if recipe.output.sign_key is not None:
                 (space.staged / SIGNATURE).write_bytes(load_signer(recipe.output.sign_key).sign(content))
         sha256 = summary.sha256(content)
+    # What a program gets, whether something was published or not; the report is made from it.
     outcome = Outcome(
         public=space.public if verdict.holds else None,
         private=space.private,
@@ -135,6 +140,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
         missing_attacks=run.missing_attacks,
     )
     private = _private_files(run, outcome)
+    # Both ends leave a report: in `private` beside the publication, or alone, with the reason.
     if verdict.holds:
         space.publish(private)
         return outcome
@@ -159,6 +165,7 @@ def _missing_note(run: Run) -> list[str]:
 
 def _check_bytes(manifest: Manifest, judged: Mapping[str, str]) -> None:
     """Refuse files that are not those that were judged: tasks write them, and one may come late, or twice."""
+    # Not only other hashes are refused, but also a file too many or too few.
     if {name: facts.sha256 for name, facts in manifest.files.items()} != dict(judged):
         raise _changed()
 
@@ -241,6 +248,7 @@ def _results(run: Run, outcome: Outcome, context: ReportContext) -> dict[str, An
 
 def _repeating(run: Run) -> Recipe:
     """Return the recipe as it can be run again from anywhere: with its seed, and with whole paths."""
+    # Relative paths would mean something else from another folder.
     here = Path.cwd()
     return run.recipe.model_copy(
         update={"seed": run.seed, "input": run.recipe.input.below(here), "output": run.recipe.output.below(here)}

@@ -66,6 +66,8 @@ class Remaining:
         """
         if len(self.stages) < 2:
             return {}
+        # The product over stages of what each left, never more than what it got: a step that resamples makes rows, and
+        # these must not hide that another one lost some.
         shares = {self.stages[-1].row_word: self._kept("rows")[-1]}
         for what in ("trips", "people"):
             factors = self._kept(what)
@@ -90,6 +92,8 @@ class Remaining:
             return []
         factors = self._kept(self.worst if self.worst in ("trips", "people") else "rows")
         names = [stage.name for stage in self.stages[1:]]
+        # What a stage took is the difference of the products before and after it, so that all reasons add up to the
+        # loss.
         took = [(name, round(factors[i] - factors[i + 1], 12)) for i, name in enumerate(names)]
         return sorted([one for one in took if one[1] > 0], key=lambda one: -one[1])[:2]
 
@@ -106,10 +110,13 @@ class Remaining:
     def _kept(self, what: str) -> list[float]:
         factors = [1.0]
         for before, after in zip(self.stages, self.stages[1:], strict=False):
+            # Points that become visits are other things: their numbers cannot be compared.  "rows" of the file are what
+            # readers turn into the first kind.
             comparable = what != "rows" or after.row_word == before.row_word or before.row_word == "rows"
             one = getattr(before, what)
             other = getattr(after, what)
             factor = min(1.0, other / one) if comparable and one and other is not None else 1.0
+            # Rounded, so that 0.1 * 10 is 1 and not a hair less.
             factors.append(round(factors[-1] * factor, 12))
         return factors
 
@@ -121,27 +128,30 @@ def count_stage(name: str, data: Data, origin: IntArray) -> Stage:
         name=name,
         rows=data.n_rows,
         row_word=data.row_word,
+        # A trip counts as long as anything of it is left, whatever it was cut into.
         trips=len(np.unique(origin[nonempty])),
         people=len(np.unique(data.owner[nonempty])),
     )
 
 
-def count_published(name: str, before: Data, made: MethodResult, origin: IntArray) -> Stage:
+def count_published(name: str, before: Data, result: MethodResult, origin: IntArray) -> Stage:
     """Return what a method left: of which trips and people of the input something is published.
 
     Where numbers are published, it is what these count.
     """
-    published = made.data
-    if made.counted is not None:
-        trajectory = np.unique(trajectory_of_row(before.offsets)[made.counted])
+    published = result.data
+    # Numbers about many people have no trajectories of their own: which input rows are in them says what is left.
+    if result.counted is not None:
+        trajectory = np.unique(trajectory_of_row(before.offsets)[result.counted])
         return Stage(
             name=name,
-            rows=int(made.counted.sum()),
+            rows=int(result.counted.sum()),
             row_word=before.row_word,
             trips=len(np.unique(origin[trajectory])),
             people=len(np.unique(before.owner[trajectory])),
         )
-    of = np.arange(len(published)) if made.source is None else made.source
+    of = np.arange(len(published)) if result.source is None else result.source
+    # Dummies are in the file and are nobody.
     real = published.nonempty & (of >= 0)
     return Stage(
         name=name,
@@ -173,6 +183,7 @@ def _number(entry: Mapping[str, int | None], when: str) -> int:
 
 def name_remedies(data: Data, steps: Iterable[Any], method: str) -> tuple[str, ...]:
     """Return options that often leave more, for this kind of data and with what was done already."""
+    # At most two options, the one that usually leaves most first; what was done already is not advised again.
     done = {step.name for step in steps}
     remedies: list[str] = []
     if method == "counts":

@@ -63,6 +63,7 @@ _REGISTRIES: dict[str, tuple[str, str, Group]] = {
 def entries(family: Family) -> Mapping[str, type]:
     """Return all classes of a family by name: ours, then those of plug-ins."""
     module, name, group = _REGISTRIES[family]
+    # Imported here and not above: the command line asks for names long before it needs a compiler.
     return with_plugins(getattr(import_module(module), name), group)
 
 
@@ -115,6 +116,7 @@ def parse(family: Family, name: str, typed: Mapping[str, str | list[str]]) -> di
         if key not in known:
             raise ParameterError(_no_parameter(name, key, list(known)))
         texts = [text] if isinstance(text, str) else text
+        # A table of groups may stand in a file: @FILE.
         if known[key].kind == "groups" and len(texts) == 1 and texts[0].startswith("@"):
             values[key] = known[key].check(name, read_table(texts[0]))
         else:
@@ -201,9 +203,11 @@ def kinds_needed(steps: Sequence[Any], method: Any) -> tuple[str, ...]:
     >>> kinds_needed((), build("method", "kcl", {"k": 2, "l": 2}))
     ('visits', 'trips')
     """
+    # Data go through the chain of steps; a kind fits if every part takes what the part before it gives.
     first = steps[0] if steps else method
     stuck: list[UsageError] = []
     fitting: list[str] = []
+    # The first error is that of the usual kind, which is the one worth telling.
     for kind in kinds_of(first):
         try:
             _follow(kind, steps, method)
@@ -255,6 +259,7 @@ def verify(published: Data, claim: Guarantee, original: Data | None = None, boxe
     """
     from wayveil.verifiers import VERIFIERS
 
+    # A verifier that judges the truth gets it; others never see the original.
     more: dict[str, Any] = {"original": original} if claim.about_truth else {}
     if boxes is not None:
         more["boxes"] = boxes
@@ -263,6 +268,7 @@ def verify(published: Data, claim: Guarantee, original: Data | None = None, boxe
         raise UsageError(f"There is no verifier of the claim {claim.name}, so nothing can be said of it.")
     verdict = verifiers[claim.name](published, claim, **more)
     true_data = more.get("original")
+    # `verify --by-definition` judges the very same data again.
     keep_judged(JudgedData(published=published, claim=claim, original=true_data, boxes=boxes, verdict=verdict))
     return verdict
 
@@ -315,6 +321,7 @@ def first_method(claim: str) -> str:
     raise UsageError(f"There is no method that makes the claim {claim}.")
 
 
+# A share of 1 bounds nothing, so an example promises half.
 def _is_everything(p: Parameter) -> bool:
     return p.kind == "fraction" and not p.required and p.default == 1
 

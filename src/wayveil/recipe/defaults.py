@@ -52,6 +52,7 @@ def attacks_of(recipe: Recipe) -> tuple[Attack, ...]:
 
     Where the recipe says which risk is accepted, people count as at risk above that.
     """
+    # Named attacks are played, and besides them those without which a sentence of the claim would stand unproved.
     if recipe.attacks is not None:
         return set_limit((*recipe.attacks, *deciding_attacks(recipe.method.claim, recipe.attacks)), recipe.max_risk)
     method = recipe.method
@@ -64,6 +65,7 @@ def _joining_attacks(recipe: Recipe) -> tuple[Attack, ...]:
     method = recipe.method
     cls = catalog.entry("attack", "linked_pieces")
     cut = any(step.name in _CUTTING for step in recipe.prepare)
+    # Pieces of trips can be joined again only where trips were cut.
     if not cut or not fits(cls, method.accepts, method.publishes, **comparable(method)):
         return ()
     return (catalog.build("attack", "linked_pieces", {}),)
@@ -88,6 +90,7 @@ def fits(cls: Any, original: type, published: type, *, matched: bool, timed: boo
     A kind below the one that is accepted, as trips are below visits, can be compared with its own kind only.  `matched`
     says whether it is known which trajectories belong together, `timed` whether both have the same times.
     """
+    # Trips are visits: what fits visits fits trips on both sides, but not a mixture of the two.
     kinds = cls.accepts is original and published in cls.targets
     if original is published and original is not cls.accepts:
         kinds = issubclass(original, cls.accepts) and cls.accepts in cls.targets
@@ -110,13 +113,16 @@ def default_attacks(
     promised = {} if claim is None else claim.attack_settings
     attacks = []
     for name, cls in catalog.entries("attack").items():
+        # Attacks follow the claim: they know what it allows an attacker to know, and count people above its bound.
         if fits(cls, original, published, matched=matched, timed=timed) and is_ready(cls, promised):
             known = {p.name: p for p in parameters_of(cls)}
             settings = {} if claim is None else claim.settings_of(name)
             given = {key: value for key, value in settings.items() if key in known}
             given |= _whom(name, claim)
+            # "at random" and "worst case" are two attackers, so both are played.
             choices = [{"choice": choice} for choice in known["choice"].choices] if "choice" in known else [{}]
             attacks += [catalog.build("attack", name, {**given, **choice}) for choice in choices]
+    # Sentences of the claim whose attacker none of these plays get one of their own.
     attacks += [] if claim is None else _missing(attacks, claim, original, published, matched=matched, timed=timed)
     return tuple(attacks)
 

@@ -77,6 +77,7 @@ def _field(p: Parameter) -> dict[str, Any]:
         "low": p.low if p.kind in ("int", "number", "fraction") else None,
         "high": 1 if p.kind == "fraction" and p.high is None else p.high,
         "choices": list(p.choices),
+        # The unit of a number stands in its help text; forms show it beside the field.
         "unit": next((unit for word, unit in _UNITS if p.kind in ("int", "number") and word in p.help), None),
         "help": p.help,
         "why": p.why,

@@ -52,13 +52,16 @@ def plan_measuring(recipe: Recipe, rows: int) -> Measuring:
     """
     attacks = attacks_of(recipe)
     metrics = metrics_of(recipe)
+    # Small data are measured in full: leaving something out would save seconds.
     if recipe.measure == "full" or (recipe.measure == "quick" and rows <= SMALL):
         positions = tuple(range(len(attacks)))
         return Measuring(attacks=attacks, positions=positions, metrics=metrics)
     claim = recipe.method.claim
     quick = recipe.measure == "quick"
+    # Without measuring, only attacks remain that no verifier stands in for.
     protections = [one for one in claim.protects if quick or not one.judged]
     named = quick and recipe.attacks is not None
+    # Positions are those in the full list, so that an attack draws the same victims whether others are played or not.
     positions = tuple(i for i, attack in enumerate(attacks) if named or any(plays(attack, one) for one in protections))
     scored = metrics if quick and recipe.metrics is not None else _telling(recipe, metrics) if quick else ()
     chosen = tuple(attacks[i] for i in positions)

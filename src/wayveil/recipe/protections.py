@@ -51,6 +51,8 @@ def confirm_protections(verdict: Verdict, attacks: Sequence[Any], published: Seq
     """
     if not verdict.holds:
         return verdict
+    # The verdict should make every such attack fail.  One that succeeds all the same turns it: an attack is evidence, a
+    # proof may have a mistake.
     for protection in verdict.claim.protects:
         for attack, result in zip(attacks, published, strict=True):
             if not plays(attack, protection):

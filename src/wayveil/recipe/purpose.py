@@ -44,6 +44,7 @@ def telling_score(scores: Sequence[Score], use: Use | None) -> Score | None:
     ('flows', 'instance_loss')
     """
     measured = {score.name: score for score in scores if score.value is not None}
+    # The first that was measured, in the order of what tells most.
     chosen_score = next((measured[name] for name in telling_names(use) if name in measured), None)
     return chosen_score or next(iter(measured.values()), None)
 
@@ -77,6 +78,7 @@ def parse_limit(value: Any) -> Fraction:
     text = str(value).strip()
     try:
         percent = text.endswith("%")
+        # As a fraction: 0.1 as text is exactly 1/10.
         limit = Fraction(text.removesuffix("%").strip()) / (100 if percent else 1)
     except (ValueError, ZeroDivisionError):
         raise ValueError("the accepted risk must be a number from 0 to 1, as in 0.1, 1/30 or 5 %") from None

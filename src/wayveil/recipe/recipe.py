@@ -49,6 +49,7 @@ INPUT_KINDS: tuple[str, ...] = get_args(InputKind)
 
 
 class _Strict(BaseModel):
+    # Unknown keys are mistakes, never ignored: a misspelt `k` would otherwise publish with the default.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
 
 
@@ -102,6 +103,7 @@ class TimeSpec(_Strict):
 
     @model_validator(mode="after")
     def _usable(self) -> TimeSpec:
+        # Built once to be checked by its own rules, and thrown away.
         TimeColumn(columns=self.columns, format=self.format or "ymd", zone=self.zone or "", minutes=self.minutes)
         return self
 
@@ -191,6 +193,7 @@ class InputSpec(_Strict):
     @field_validator("owners", mode="before")
     @classmethod
     def _paths(cls, value: Any) -> Any:
+        # Three forms: nothing, the declaration, or tables; a single table may stand without brackets.
         if value == EACH_TRAJECTORY or value is None:
             return value or ()
         if isinstance(value, (str, Path)):
@@ -238,6 +241,7 @@ class InputSpec(_Strict):
     def below(self, folder: Path) -> InputSpec:
         """Return the same, with its paths relative to a folder."""
         files = ("path", "known", "places", "zones", "network", "taxonomy")
+        # Standard input has no folder.
         beside: dict[str, Any] = {
             name: folder / file for name in files if (file := getattr(self, name)) and file != STANDARD_INPUT
         }
@@ -341,6 +345,7 @@ def load_recipe(path: str | Path) -> Recipe:
     """Read a recipe file; its input and output paths are relative to the file."""
     path = Path(path)
     try:
+        # Each way in which a file can be wrong has its own sentence; none of them repeats values.
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"The recipe {str(path)!r} cannot be read: {error.strerror}.") from None
@@ -351,6 +356,7 @@ def load_recipe(path: str | Path) -> Recipe:
     except (ValueError, RecursionError):
         raise UsageError(f"The recipe {str(path)!r} has a number that is too long, or is nested too deeply.") from None
     base = path.parent
+    # Words such as @FILE are replaced by what the table holds before anything is checked.
     recipe = make_recipe(_with_tables(content, base))
     return recipe.model_copy(
         update={
@@ -383,6 +389,7 @@ def make_recipe(content: dict[str, Any]) -> Recipe:
         recipe = Recipe.model_validate(content)
     except ValidationError as error:
         raise UsageError(_sentence(error)) from None
+    # What no single table can show: whether input, steps, method, format and blocks fit each other.
     needed = catalog.kinds_needed(recipe.prepare, recipe.method)
     if recipe.input.kind is not None and recipe.input.kind not in needed:
         first = (*recipe.prepare, recipe.method)[0]
@@ -427,6 +434,7 @@ def _as_path(value: Any) -> Any:
 
 
 def _configured(family: catalog.Family, key: str, value: Any) -> Any:
+    # An object that is configured already, as Python callers and forms have it, is taken as it is.
     if not isinstance(value, dict):
         return value if type(value) in catalog.entries(family).values() else _not_a_table(family, key)
     rest = dict(value)
@@ -447,6 +455,7 @@ def _not_a_table(family: str, key: str) -> Any:
 
 
 def _sentence(error: ValidationError, *above: str) -> str:
+    # Only the first mistake is told: later ones often follow from it.
     first = error.errors(include_url=False)[0]
     *where, last = [*above, *(str(part) for part in first["loc"])]
     place = f"[{'.'.join(where)}]" if where else "the recipe"

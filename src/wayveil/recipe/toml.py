@@ -19,12 +19,14 @@ def recipe_text(recipe: Recipe, *, seed: bool = True, names_only: bool = False) 
     def file(path: Path) -> str:
         return path.name if names_only else str(path)
 
+    # Only what differs from the defaults: a recipe says what was decided.
     source: dict[str, Any] = {}
     for name, value in recipe.input.model_dump(exclude_defaults=True).items():
         if isinstance(value, Path):
             value = file(value)
         elif name == "owners" and not isinstance(value, str):
             value = [file(path) for path in value]
+        # TOML has lists, no tuples.
         source[name] = list(value) if isinstance(value, tuple) else value
     output = {**recipe.output.model_dump(exclude_defaults=True), "path": file(recipe.output.path)}
     if recipe.output.sign_key is not None:
@@ -46,6 +48,7 @@ def recipe_text(recipe: Recipe, *, seed: bool = True, names_only: bool = False) 
         "blocks": None if recipe.blocks is None else recipe.blocks.model_dump(),
         "output": output,
     }
+    # Empty lists are left out, except where they mean something: no attacks is not the same as not having said which.
     return to_toml({key: value for key, value in parts.items() if value or value == 0 or key in ("attacks", "metrics")})
 
 
@@ -64,6 +67,7 @@ def to_toml(content: Mapping[str, Any]) -> str:
     [[prepare]]
     step = "cut"
     """
+    # Plain values first, then tables: a value behind a table would belong to it.
     blocks = ["".join(f"{_key(k)} = {_value(v)}\n" for k, v in content.items() if v is not None and not _is_table(v))]
     for name, value in content.items():
         if isinstance(value, Mapping):
@@ -100,4 +104,5 @@ def _value(value: Any) -> str:
         return "{" + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_value(item) for item in value) + "]"
+    # JSON and TOML quote texts alike, but for one control character.
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

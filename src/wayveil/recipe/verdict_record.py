@@ -30,6 +30,7 @@ _RECORD: ContextVar[list[JudgedData] | None] = ContextVar("verdicts", default=No
 def record_verdicts(keep: bool = True) -> Iterator[list[JudgedData]]:
     """Keep what is judged inside, in this thread, if `keep`; otherwise nothing is, because data may be large."""
     record: list[JudgedData] = []
+    # A context variable: threads of other runs in the same process keep records of their own.
     before = _RECORD.set(record if keep else None)
     try:
         yield record

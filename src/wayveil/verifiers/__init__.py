@@ -21,6 +21,7 @@ from wayveil.verifiers.threshold.threshold_verifier import check_threshold
 
 __all__ = [
     "NEED_TRUTH",
+    "NOISE_BY_CONSTRUCTION",
     "SHOWN_BY_REPETITION",
     "VERIFIERS",
     "KclShare",

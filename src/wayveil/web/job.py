@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
     threads = int(arguments[1])
     job = _Job(place, threads)
     try:
-        end = {"publish": job.publish, "risk": job.risk, "advise": job.advise}[job.asked["what"]]()
+        end = {"publish": job.publish, "risk": job.risk, "advise": job.advise}[job.request["what"]]()
     except NotPublished as refusal:
         end = {"state": "refused", "error": job.refusal(refusal), "headline": None}
     except WayveilError as error:
@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
         end = {"state": "failed", "error": "The system refused to read or write a file; nothing was published."}
     except Exception as error:
         end = {"state": "failed", "error": unexpected(error)}
-    job.told.close()
+    job.progress.close()
     write_json(place / "end.json", end)
     return {"done": 0, "refused": 1}.get(end["state"], 2)
 
@@ -60,17 +60,17 @@ class _Job:
 
     def __init__(self, place: Path, threads: int) -> None:
         self.place = place
-        self.asked: Mapping[str, Any] = read_json(place / "job.json")
-        self.names: Mapping[str, str] = self.asked["names"]
+        self.request: Mapping[str, Any] = read_json(place / "job.json")
+        self.names: Mapping[str, str] = self.request["names"]
         folder = place.parent.parent / "files"
         self.paths = {id: _file_in(folder / id) for id in self.names}
-        self.told = _ProgressFile(place / "progress.json")
-        self.engine = make_engine(progress=self.told, workers=threads)
+        self.progress = _ProgressFile(place / "progress.json")
+        self.engine = make_engine(progress=self.progress, workers=threads)
 
     def recipe(self) -> Recipe:
         """Return the recipe with the paths of uploads."""
         recipe = make_recipe(tomllib.loads((self.place / "recipe.toml").read_text(encoding="utf-8")))
-        source = with_uploads(recipe.input, self.asked["uploads"], self.paths)
+        source = with_uploads(recipe.input, self.request["uploads"], self.paths)
         target = recipe.output.model_copy(update={"path": self.place / "out"})
         return recipe.model_copy(update={"input": source, "output": target})
 
@@ -83,7 +83,7 @@ class _Job:
     def advise(self) -> dict[str, Any]:
         """Search for settings; the page offers those that were found."""
         # Lines of progress tell settings and what they leave: the page shows the last, and how many there will be.
-        advice = advise(self.recipe(), progress=self.told, engine=self.engine, **self.asked["content"])
+        advice = advise(self.recipe(), progress=self.progress, engine=self.engine, **self.request["content"])
         result = advice.to_json()
         write_private(self.place / "result.json", to_text({**result, "reason": self.named(result["reason"])}))
         return {"state": "done", "error": None, "headline": None}
@@ -98,22 +98,22 @@ class _Job:
         return self.named(f"Nothing was published: {outcome.verdict.reason}")
 
     def risk(self) -> dict[str, Any]:
-        content = self.asked["content"]
-        spec = with_uploads(make_input(content["input"]), self.asked["uploads"], self.paths)
+        content = self.request["content"]
+        spec = with_uploads(make_input(content["input"]), self.request["uploads"], self.paths)
         steps = tuple(build("step", s["step"], {k: v for k, v in s.items() if k != "step"}) for s in content["prepare"])
         sensitive = tuple((name, tuple(values)) for name, values in content["sensitive"].items())
-        self.told("read and prepare")
+        self.progress("read and prepare")
         answer = risk(spec, sensitive=sensitive, steps=steps, seed=content["seed"], engine=self.engine)
         out = self.place / "out"
         out.mkdir(mode=0o700, exist_ok=True)
-        write_risk_page(answer, Path(self.asked["file"]), out / "report.html", overwrite=True)
+        write_risk_page(answer, Path(self.request["file"]), out / "report.html", overwrite=True)
         results = results_json(answer.results)
         result = {
             "attacks": [{"raw": one, "published": None} for one in results],
             "risks": raw_risk_rows(answer.results),
             "notes": [self.named(note) for note in answer.notes],
             "facts": answer.facts,
-            "input_facts": {"File": self.asked["file"]},
+            "input_facts": {"File": self.request["file"]},
         }
         write_private(self.place / "result.json", to_text(result))
         return {"state": "done", "error": None, "headline": risk_headline(results)}

@@ -93,8 +93,8 @@ def look_at_all(requests: TextIO, answers: TextIO) -> int:
     for line in requests:
         request = json.loads(line)
         look = _inspect if "inspect" in request else _read if "read" in request else _preview
-        told = {"seen": look(request), "peak_bytes": _peak_bytes()}
-        answers.write(json.dumps(told, allow_nan=False) + "\n")
+        answer = {"seen": look(request), "peak_bytes": _peak_bytes()}
+        answers.write(json.dumps(answer, allow_nan=False) + "\n")
         answers.flush()
     return 0
 
@@ -136,7 +136,7 @@ def _read(request: Mapping[str, Any]) -> Any:
 
     source = UploadSource(**request["read"])
     try:
-        preview = preview_input(make_input(dict(source.said)))
+        preview = preview_input(make_input(dict(source.source_input)))
     except WayveilError as error:
         return {"refused": source.sentence(str(error))}
     for section in (preview, *preview["columns"]):

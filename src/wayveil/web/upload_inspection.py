@@ -28,7 +28,7 @@ def inspect_upload(source: UploadSource, *, settings: bool = False) -> dict[str,
     InputError
         If the file cannot be read at all.
     """
-    seen = inspect_file(make_input(dict(source.said)))
+    seen = inspect_file(make_input(dict(source.source_input)))
     if settings and seen.content is not None:
         seen = choose_settings(seen)
     content = seen.to_json()

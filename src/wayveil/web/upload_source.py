@@ -24,7 +24,7 @@ class UploadSource:
         The id of the upload.
     posted : mapping
         What the page says of the input so far: keys of [input] in a recipe, with ids of uploads in place of files.
-    said : mapping
+    source_input : mapping
         The same as a recipe holds it, with paths.
     names : mapping
         From the paths of uploads to their names.
@@ -32,7 +32,7 @@ class UploadSource:
 
     file: str
     posted: Mapping[str, Any]
-    said: Mapping[str, Any]
+    source_input: Mapping[str, Any]
     names: Mapping[str, str]
 
     def to_json(self) -> dict[str, Any]:
@@ -44,7 +44,8 @@ class UploadSource:
 
         Examples
         --------
-        >>> UploadSource(file="07", posted={}, said={}, names={"/files/07/07.csv": "my trips.csv"}).named("in 07.csv")
+        >>> names = {"/files/07/07.csv": "my trips.csv"}
+        >>> UploadSource(file="07", posted={}, source_input={}, names=names).named("in 07.csv")
         'in my trips.csv'
         """
         for path, name in self.names.items():
@@ -67,6 +68,6 @@ def find_source(id: str, posted: Mapping[str, Any], files: Files) -> UploadSourc
     return UploadSource(
         file=id,
         posted=dict(posted),
-        said=source_input,
+        source_input=source_input,
         names={str(files.path(one)): name for one, name in names.items()},
     )

@@ -31,19 +31,21 @@ def count_by_hand(truth: Points, target: Boxes, side: float) -> tuple[Fraction, 
         if target.record(i):
             groups[tuple(target.record(i))].append(i)
     asked = [int(value or 1) for value in truth.attributes["wanted"].values()]
+    owner_of = truth.owner.tolist()
+    asked = [max(one for one, other in zip(asked, owner_of, strict=True) if other == owner) for owner in owner_of]
     ratio = named = Fraction(0)
     for boxes, members in groups.items():
         owners = [int(truth.owner[i]) for i in members]
-        ends = []
-        for i in members:
-            last = [row for row in truth.record(i) if row[0] <= boxes[-1][1]][-1]
-            ends.append((last[1] // side, last[2] // side))
+        then = [[row for row in truth.record(i) if row[0] <= boxes[-1][1]][-1] for i in members]
+        last = [truth.record(i)[-1] for i in members]
         for i, owner in zip(members, owners, strict=True):
             chance = max(Fraction(1, len(set(owners))), Fraction(owners.count(owner), len(owners)))
             ratio = max(ratio, chance * asked[i])
-        for end in set(ends):
-            here = [owner for owner, other in zip(owners, ends, strict=True) if other == end]
-            named = max(named, Fraction(len(here), len(owners)), Fraction(len(set(here)), len(set(owners))))
+        for moments in (then, last):
+            ends = [(x // side, y // side) for _, x, y in moments]
+            for end in set(ends):
+                here = [owner for owner, other in zip(owners, ends, strict=True) if other == end]
+                named = max(named, Fraction(len(here), len(owners)), Fraction(len(set(here)), len(set(owners))))
     return ratio, named
 
 
@@ -52,7 +54,10 @@ def test_chances_are_those_that_are_counted_by_hand() -> None:
     for _ in range(60):
         n = int(rng.integers(3, 12))
         owner = rng.integers(0, 5, n).tolist()
-        records = [[(0, 0.0, 0.0), (5, float(rng.integers(0, 9)) * 100, 0.0), (9, 50.0, 0.0)] for _ in range(n)]
+        records = [
+            [(0, 0.0, 0.0), (5, float(rng.integers(0, 9)) * 100, 0.0), (9, float(rng.integers(0, 3)) * 200, 0.0)]
+            for _ in range(n)
+        ]
         wanted = [rng.choice([None, "2", "4"]) for _ in range(n)]
         truth = Points.from_records(records, owner=owner, attributes={"wanted": wanted})
         rows = [[] if rng.random() < 0.1 else [BOXES[int(rng.integers(3))]] for _ in range(n - 1)]
@@ -71,6 +76,9 @@ def test_raw_trajectories_are_found_for_certain() -> None:
     assert "destination_max" not in found
     with pytest.raises(InputError, match="no column 'asked'"):
         attacked(truth, truth, k_column="asked")
+    words = Points.from_records([[(0, 0.0, 0.0)]], attributes={"wanted": ["many"]})
+    with pytest.raises(InputError, match="no whole number"):
+        attacked(words, words, k_column="wanted")
 
 
 def test_it_is_run_where_members_were_promised_something_and_not_elsewhere() -> None:

@@ -113,10 +113,10 @@ def test_pruning_and_chances_are_those_of_all_perfect_matchings(graph):
         assert found.judged[i] == (total > 0)
         if total:
             count = uses[people.index(i), trajectories.index(o)]
-            assert found.kept[e] == (count > 0)
+            assert found.is_possible[e] == (count > 0)
             assert found.chance[e] == pytest.approx(count / total, abs=1e-12)
         else:
-            assert found.kept[e]
+            assert found.is_possible[e]
             assert found.chance[e] == 1 / degree[i]
 
 
@@ -129,7 +129,7 @@ def test_seven_people_with_a_hidden_assignment(seed):
     found = assigned(edges, 7)
     assert found.judged.all()
     assert found.chance == pytest.approx([uses[e] / total for e in sorted(edges)], abs=1e-12)
-    assert found.kept.tolist() == [uses[e] > 0 for e in sorted(edges)]
+    assert found.is_possible.tolist() == [uses[e] > 0 for e in sorted(edges)]
     assert found.sampled == 0
 
 
@@ -352,7 +352,7 @@ def test_worked_example(name):
     edges = {(int(i) - 1, o - 1) for i, listed in example["graph"].items() for o in listed}
     n = len(example["graph"])
     found = assigned(edges, n)
-    kept = {e for e, keep in zip(sorted(edges), found.kept, strict=True) if keep}
+    kept = {e for e, keep in zip(sorted(edges), found.is_possible, strict=True) if keep}
     assert kept == {(int(i) - 1, o - 1) for i, listed in example["after_pruning"].items() for o in listed}
     chance = dict(zip(sorted(edges), found.chance, strict=True))
     for i, listed in example["posterior"].items():

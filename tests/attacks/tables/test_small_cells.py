@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -58,3 +59,25 @@ def test_flows_have_totals_of_their_own() -> None:
     rows = [("A", "B", 1, 5), ("A", "", 1, 6)]
     assert attack(rows, truth, tally="flows")["worked_out"] == 1
     assert attack(rows[:1], truth, tally="flows")["identity_max"] == 1 / 5
+
+
+def test_a_total_does_not_count_lines_that_are_too_small_as_wholes() -> None:
+    """At time 0 there are 4 people, one more than 1/5: the total of A counts the six of time 1, each of them once."""
+    truth = Visits.from_records(
+        [[("A", 1)]] * 5 + [[("A", 0)]] * 3 + [[("A", 0), ("A", 1)]], owner=[1, 2, 3, 4, 5, 6, 7, 8, 0]
+    )
+    rows = [("", "", None, 6), ("A", "", None, 6), ("", "", 1, 6), ("A", "", 1, 6)]
+    found = attack(rows, truth, count="visits", row_share=Fraction(1, 5))
+    assert found["identity_max"] == pytest.approx(1 / 6)
+    assert found["rest_people_min"] is None
+
+
+def test_what_a_total_leaves_for_hidden_cells_may_be_few_people() -> None:
+    """Two people are in A at both hidden times: together the cells are 4, which counts two people."""
+    truth = Visits.from_records(
+        [[("A", 1), ("A", 2)]] * 2 + [[("B", 1), ("B", 2), ("A", 3)]] * 6, owner=[0, 1, 2, 3, 4, 5, 6, 7]
+    )
+    rows = [("A", "", 3, 6), ("A", "", None, 10), ("", "", 1, 8), ("", "", 2, 8)]
+    found = attack(rows, truth)
+    assert found["worked_out"] == 0
+    assert found["rest_people_min"] == 2

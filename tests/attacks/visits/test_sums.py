@@ -180,8 +180,8 @@ def test_times_of_pieces_are_those_of_all():
     pieces = cut(data, [0] * 40 + [1])
     parts = [asked(attack, piece, 1, EVERYBODY) for piece in pieces]
     assert [part.times for part in parts] == [
-        Times(tick=3600, first=3600, last=40 * 3600, there=True),
-        Times(tick=1800, first=1800, last=1800, there=True),
+        Times(tick=3600, first=3600, last=40 * 3600, has_times=True),
+        Times(tick=1800, first=1800, last=1800, has_times=True),
     ]
     empty = asked(attack, data.take(np.zeros(0, np.int64)), 1, EVERYBODY)
     joined = attack.join_queries([empty, *parts])

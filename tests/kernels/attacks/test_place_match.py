@@ -49,12 +49,14 @@ def test_the_definition(listed, asked):
     index = [sorted({c for c, (sequence, _, _) in enumerate(listed) if g in sequence}) for g in range(10)]
     classes_of, index_offsets = flat(index)
     signs = np.array([sum({1 << g % 63 for g in listed[c][0]}) for c in classes_of], np.int64)
-    told, told_offsets = flat([tuple(one[2]) for one in listed])
+    evidence, evidence_offsets = flat([tuple(one[2]) for one in listed])
     weight = flat([tuple(one[2].values()) for one in listed], np.float64)[0]
     people = np.array([n for _, n, _ in listed], np.int64)
     questions = Questions(*flat([known for known, _ in asked]), *flat([leaves for _, leaves in asked]))
     item, class_offsets = flat([sequence for sequence, _, _ in listed])
-    published = StopClasses(item, class_offsets, people, told, weight, told_offsets, classes_of, signs, index_offsets)
+    published = StopClasses(
+        item, class_offsets, people, evidence, weight, evidence_offsets, classes_of, signs, index_offsets
+    )
     fitting, largest, found = match_places(questions, Preorder(np.array(ABOVE), np.array(END)), published)
     answers = iter(found.tolist())
     for q, (known, leaves) in enumerate(asked):

@@ -299,7 +299,7 @@ def test_boxes_whose_times_touch_or_overlap_need_no_way_between():
 def test_only_what_is_wanted_is_counted():
     data, query = points([(0, 0.0, 0.0), (10, 0.0, 0.0)]), ask((0, 0, 1, 0, 10))
     for column, bit in enumerate((PSI, PAI, SDI, DAI)):
-        found = count_inside(data, query, radius=0, disc=False, wanted=bit)
+        found = count_inside(data, query, radius=0, disc=False, predicates=bit)
         assert found.tolist() == [[int(c == column) for c in range(4)]]
 
 

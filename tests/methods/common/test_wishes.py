@@ -12,7 +12,7 @@ import pytest
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError, UsageError
 from wayveil.methods import METHODS
-from wayveil.methods.common.wishes import read_asked
+from wayveil.methods.common.wishes import read_own_k
 from wayveil.model import Points, concat
 from wayveil.pipeline.publish import publish
 from wayveil.recipe import catalog
@@ -55,7 +55,7 @@ def test_everybody_is_one_of_as_many_as_they_ask_for(name: str) -> None:
     source = np.arange(len(made.data)) if made.source is None else made.source
     published = np.unique(source[made.data.nonempty])
     assert len(published) >= 0.8 * len(data)
-    asked = read_asked(name, data, "wanted", 3)
+    asked = read_own_k(name, data, "wanted")
     assert (asked[published] == 12).any()
     assert list(made.data.attributes) == ["kept"]  # what people asked for is not published
     assert np.array_equal(made.data.owner, data.owner[source])
@@ -95,6 +95,32 @@ def test_what_is_published_depends_on_nobody_who_is_not(name: str) -> None:
     assert shown == less
 
 
+@pytest.mark.parametrize("name", list(SETTINGS))
+def test_who_asked_owns_no_more_where_others_may_and_asked_with_all_trips(name: str) -> None:
+    """Somebody with six of the trips asks for four with one of them, and everybody may own all of a group."""
+    rng = np.random.default_rng(7)
+    owner = [0] * 6 + list(range(1, 9))
+    records = [[(t, float(x), 0.0) for t in range(3)] for x in rng.integers(0, 3, len(owner))]
+    data = Points.from_records(records, owner=owner, attributes={"wanted": ["4", *[None] * 13]})
+    _, broken = _judge(METHODS[name](k=2, row_share=1, k_column="wanted", **SETTINGS[name]), data)
+    assert broken == ""
+
+
+def test_groups_of_two_levels_that_turn_out_the_same_are_one() -> None:
+    """Twelve people stand at one place: who asked for 6 owns 2 of 12, and of 4 more that look alike one more."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        owner = [*range(8), *rng.integers(0, 8, 8).tolist()]
+        records = [[(0, float(x), 0.0)] for x in rng.integers(0, 2, len(owner))]
+        wanted = [str(one) if one else None for one in rng.choice([0, 3, 5], len(owner)).tolist()]
+        data = Points.from_records(records, owner=owner, attributes={"wanted": wanted})
+        try:
+            _, broken = _judge(METHODS["tga"](k=2, k_column="wanted"), data)
+        except InputError:
+            continue
+        assert broken == ""
+
+
 def test_points_drawn_from_boxes_keep_wishes_too() -> None:
     made, broken = _judge(METHODS["tga"](k=3, k_column="wanted", publish="points"), _walkers())
     assert broken == ""
@@ -107,7 +133,10 @@ def test_what_cannot_be_kept_is_said() -> None:
     with pytest.raises(InputError, match="no group keeps what its members were promised"):
         METHODS["tga"](k=5, k_column="wanted").run(data, rng=np.random.default_rng(1), engine=ENGINE)
     with pytest.raises(InputError, match="holds something that is no whole number"):
-        read_asked("tga", Points.from_records([[(0, 0.0, 0.0)]], attributes={"w": ["six"]}), "w", 2)
+        read_own_k("tga", Points.from_records([[(0, 0.0, 0.0)]], attributes={"w": ["six"]}), "w")
+    huge = Points.from_records([[(0, 0.0, 0.0)]] * 3, attributes={"w": ["9" * 5000, None, None]})
+    with pytest.raises(InputError, match="no group keeps"):
+        METHODS["tga"](k=3, k_column="w").run(huge, rng=np.random.default_rng(1), engine=ENGINE)
     with pytest.raises(ParameterError, match="nwa: k_column and destination_share go with delta = 0"):
         METHODS["nwa"](k=3, delta=10, k_column="wanted")
 

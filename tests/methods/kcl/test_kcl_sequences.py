@@ -88,10 +88,10 @@ def test_pieces_have_the_sequences_of_everything(longest: Any, occurrences: int,
         got = joined_sequences(threats, [locate(threats, part) for part in parts], [len(p.owner) for p in parts])
         assert got.n_violating == expected.n_violating == counted.n_violating
         assert told_of_common(got.common) == told_of_common(expected.common)
-        n, at = got.n_violating, expected.found.first
-        assert as_sets(got.found.table) == as_sets(expected.found.table)  # in the order that breaks ties
-        assert got.found.first.tolist() == at[: n + 1].tolist()
-        assert got.found.record.tolist() == expected.found.record[: at[n]].tolist()
+        n, at = got.n_violating, expected.violating.first
+        assert as_sets(got.violating.table) == as_sets(expected.violating.table)  # in the order that breaks ties
+        assert got.violating.first.tolist() == at[: n + 1].tolist()
+        assert got.violating.record.tolist() == expected.violating.record[: at[n]].tolist()
         numbers = count_sequences(counting, files, ENGINE, listed=False)
         assert numbers.n_violating == n
         assert not any(map(len, numbers.violating))

@@ -21,8 +21,8 @@ OTHER = (0, 5, 0.0, 901.0, 0.0, 0.0)
 
 
 def _truth(wanted: list[str | None], ends: list[float], owner: list[int] | None = None) -> Points:
-    """Walkers who are at 0 first, end somewhere, and go on to 50 when the publication is over."""
-    records = [[(0, 0.0, 0.0), (5, end, 0.0), (9, 50.0, 0.0)] for end in ends]
+    """Walkers who are at 0 first, then somewhere, where they stay when the publication is over."""
+    records = [[(0, 0.0, 0.0), (5, end, 0.0), (9, end, 0.0)] for end in ends]
     return Points.from_records(records, owner=owner, attributes={"wanted": wanted})
 
 
@@ -54,9 +54,49 @@ def test_who_asked_for_more_owns_no_larger_share() -> None:
     assert not verdict.holds
     assert "2 belong to one person who asked for 3" in verdict.reason
     assert find_break_of_kanonymity(boxes, claim, original=large)
+    # A larger share for everybody is none for those who asked for a number, be it below k.
     relaxed = KAnonymity(k=2, k_column="wanted", row_share=Fraction(1, 2))
-    assert check_kanonymity(boxes, relaxed, original=large).holds
-    assert not find_break_of_kanonymity(boxes, relaxed, original=large)
+    assert not check_kanonymity(boxes, relaxed, original=large).holds
+    assert find_break_of_kanonymity(boxes, relaxed, original=large)
+    two = replace(boxes, owner=np.array([0, 0, 0, 1, 2]))
+    asked = _truth(["2", None, None, None, None], [0.0] * 5, [0, 0, 0, 1, 2])
+    loose = replace(relaxed, k=3, row_share=Fraction(1))
+    assert "3 belong to one person who asked for 2" in check_kanonymity(two, loose, original=asked).reason
+    assert find_break_of_kanonymity(two, loose, original=asked)
+
+
+def test_who_asked_with_one_trip_asked_for_all_of_them() -> None:
+    """Ann asks for three with one trip and for nothing with the other, on which she is one of two."""
+    owner = [0, 1, 2, 0, 1]
+    boxes = replace(Boxes.from_records([[BOX]] * 3 + [[OTHER]] * 2), owner=np.array(owner), owners="given")
+    claim = KAnonymity(k=2, k_column="wanted")
+    truth = _truth(["3", None, None, None, None], [0.0] * 5, owner)
+    verdict = check_kanonymity(boxes, claim, original=truth)
+    assert verdict.reason == "A trajectory is that of 2 people, and one of them asked for 3."
+    assert find_break_of_kanonymity(boxes, claim, original=truth)
+
+
+def test_a_number_of_thousands_of_digits_is_more_than_anybody_can_have() -> None:
+    boxes = Boxes.from_records([[BOX]] * 2)
+    verdict = check_kanonymity(
+        boxes, KAnonymity(k=2, k_column="wanted"), original=_truth(["9" * 5000, None], [0.0, 0.0])
+    )
+    assert not verdict.holds
+    assert verdict.witness is not None
+    assert verdict.witness["breaks"] == "asked"
+
+
+def test_where_a_trip_ends_counts_and_where_people_are_when_the_last_box_is_over() -> None:
+    claim = KAnonymity(k=2, destination_share=Fraction(1, 2), destination_cell=100.0)
+    boxes = Boxes.from_records([[BOX]] * 3)
+    for then, last, sentence in (
+        ((10.0, 310.0, 510.0), (50.0, 50.0, 50.0), "3 end in one square: more than 1/2"),
+        ((50.0, 50.0, 50.0), (10.0, 310.0, 510.0), "3 are in one square when the last box is over: more than 1/2"),
+    ):
+        records = [[(0, 0.0, 0.0), (5, a, 0.0), (9, b, 0.0)] for a, b in zip(then, last, strict=True)]
+        truth = Points.from_records(records)
+        assert sentence in check_kanonymity(boxes, claim, original=truth).reason
+        assert find_break_of_kanonymity(boxes, claim, original=truth)
 
 
 def test_a_missing_column_or_a_number_that_is_none_never_makes_it_better() -> None:
@@ -95,9 +135,12 @@ def test_too_many_who_end_in_one_square_are_found() -> None:
 
 def test_points_that_are_the_same_are_judged_alike() -> None:
     same = Points.from_records([[(0, 1.0, 1.0)]] * 3)
-    truth = _truth(["3", "2", None], [10.0, 310.0, 610.0])
     claim = KDelta(k=2, delta=0, k_column="wanted", destination_share=Fraction(1, 2), destination_cell=100.0)
     # Points have no time of their own at which the publication ends: where trips end counts, at 50 all three.
+    truth = Points.from_records(
+        [[(0, 0.0, 0.0), (5, end, 0.0), (9, 50.0, 0.0)] for end in (10.0, 310.0, 610.0)],
+        attributes={"wanted": ["3", "2", None]},
+    )
     verdict = check_kdelta(same, claim, original=truth)
     assert "3 end in one square" in verdict.reason
     assert find_break_of_kdelta(same, claim, original=truth)

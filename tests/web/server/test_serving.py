@@ -23,7 +23,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 def start(folder: Path, **options: Any) -> str:
     links: list[str] = []
-    serve(told=links.append, data=folder / "data", **options)
+    serve(on_ready=links.append, data=folder / "data", **options)
     return links[0]
 
 
@@ -48,7 +48,7 @@ def test_the_folder_is_for_its_owner_only(tmp_path: Path, served: list[Any]) -> 
 
 def test_the_default_folder_is_the_users(tmp_path: Path, served: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    serve(told=lambda link: None)
+    serve(on_ready=lambda link: None)
     assert (tmp_path / "state/wayveil/serve/runs").is_dir()
     monkeypatch.setenv("XDG_STATE_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path))

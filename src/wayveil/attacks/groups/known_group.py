@@ -35,9 +35,10 @@ class KnownGroup(OnPositions):
 
     Notes
     -----
-    `asked_max` is the largest chance times the number that the person asked for: 1 or less says that everybody's wish
-    is kept.  Trips end at their last position; with boxes, at the last one before the last box is over.  Everybody is
-    attacked whose trajectory is published.  O(rows log rows) time.
+    `asked_max` is the largest chance times the number that the person asked for, the largest one where it differs
+    between trips: 1 or less says that everybody's wish is kept.  Trips end at their last position; with boxes, the
+    attacker may also know where people are when the last box is over, and names what is easier.  Everybody is attacked
+    whose trajectory is published.  O(rows log rows) time.
 
     Examples
     --------
@@ -65,21 +66,33 @@ class KnownGroup(OnPositions):
     summary: ClassVar[str] = "an attacker who knows the victim's group, and where its people end"
     asks: ClassVar[str] = "destination_cell"
 
-    def queries(self, truth: Points, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> _Asked:
+    def queries(self, truth: Points, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> _Wishes:
         person = owners_of(truth)
-        asked = np.ones(len(truth))
+        own_k = np.ones(len(truth))
         if self.k_column != "none":
             if self.k_column not in truth.attributes:
                 raise InputError(f"{self.name}: the data have no column {self.k_column!r}.")
             values = truth.attributes[self.k_column].values()
-            asked = np.array([float(value) if value and value.strip() else 1.0 for value in values])
-        return _Asked(person=person, asked=asked)
+            numbers = np.array([self._read_number(value) for value in values])
+            largest = np.ones(int(person.max(initial=-1)) + 1)
+            np.maximum.at(largest, person, numbers)
+            own_k = largest[person]
+        return _Wishes(person=person, own_k=own_k)
 
-    def match(self, queries: _Asked, target: Points | Boxes, *, truth: Points, rng: Any, engine: Engine) -> _Chances:
+    def _read_number(self, value: str | None) -> float:
+        text = (value or "").strip()
+        if text and not text.isdecimal():
+            raise InputError(
+                f"{self.name}: the column {self.k_column!r} of k_column holds something that is no whole number; leave "
+                "it empty for people who ask for nothing."
+            )
+        return float(text or 1)
+
+    def match(self, queries: _Wishes, target: Points | Boxes, *, truth: Points, rng: Any, engine: Engine) -> _Chances:
         check_matched(self.name, truth, target)
-        held = np.flatnonzero(target.nonempty & truth.nonempty)
-        group = _number_groups(target, held)
-        person = queries.person[held]
+        trajectories = np.flatnonzero(target.nonempty & truth.nonempty)
+        group = _number_groups(target, trajectories)
+        person = queries.person[trajectories]
         n_groups = int(group.max(initial=-1)) + 1
         size = np.bincount(group, minlength=n_groups)
         pairs, own = np.unique(np.stack([group, person], axis=1), axis=0, return_counts=True)
@@ -87,25 +100,25 @@ class KnownGroup(OnPositions):
         at = np.searchsorted(
             _one(pairs, len(queries.person)), _one(np.stack([group, person], axis=1), len(queries.person))
         )
-        found = np.maximum(1 / people[group], own[at] / size[group])
+        person_chance = np.maximum(1 / people[group], own[at] / size[group])
         if isinstance(self.destination_cell, str):
-            return _Chances(trajectory=held, found=found, named=None, groups=n_groups)
-        end = _list_ends(truth, target, held, self.destination_cell)
+            return _Chances(trajectory=trajectories, person_chance=person_chance, end_chance=None, groups=n_groups)
         named = np.zeros(n_groups)
-        for counted, whole in (((group, end), size), ((group, end, person), people)):
-            cells = np.unique(np.stack(counted, axis=1), axis=0) if len(counted) == 3 else np.stack(counted, axis=1)
-            spots, here = np.unique(cells[:, :2], axis=0, return_counts=True)
-            np.maximum.at(named, spots[:, 0], here / whole[spots[:, 0]])
-        return _Chances(trajectory=held, found=found, named=named[group], groups=n_groups)
+        for end in _list_ends(truth, target, trajectories, self.destination_cell):
+            for counted, whole in (((group, end), size), ((group, end, person), people)):
+                cells = np.unique(np.stack(counted, axis=1), axis=0) if len(counted) == 3 else np.stack(counted, axis=1)
+                spots, here = np.unique(cells[:, :2], axis=0, return_counts=True)
+                np.maximum.at(named, spots[:, 0], here / whole[spots[:, 0]])
+        return _Chances(trajectory=trajectories, person_chance=person_chance, end_chance=named[group], groups=n_groups)
 
-    def summarize(self, queries: _Asked, matches: _Chances) -> AttackResult:
+    def summarize(self, queries: _Wishes, matches: _Chances) -> AttackResult:
         person = queries.person[matches.trajectory]
         n = int(queries.person.max(initial=-1)) + 1
         worst = np.zeros(n)
-        np.maximum.at(worst, person, matches.found)
+        np.maximum.at(worst, person, matches.person_chance)
         seen = np.zeros(n, np.bool_)
         seen[person] = True
-        ratio = matches.found * queries.asked[matches.trajectory]
+        ratio = matches.person_chance * queries.own_k[matches.trajectory]
         return AttackResult(
             name=self.name,
             adversary="knows which published trajectories the victim's is one of, and where the people behind them end",
@@ -127,28 +140,28 @@ class KnownGroup(OnPositions):
         )
 
 
-class _Asked(NamedTuple):
+class _Wishes(NamedTuple):
     """The person behind each trajectory, and the number that they asked for."""
 
     person: Array
-    asked: Array
+    own_k: Array
 
 
 class _Chances(NamedTuple):
     """Of each published trajectory: the chance that its person is found, and that its end is named."""
 
     trajectory: Array
-    found: Array
-    named: Array | None
+    person_chance: Array
+    end_chance: Array | None
     groups: int
 
 
 def _destination_numbers(matches: _Chances, person: Array, people: int) -> dict[str, Number]:
     """Return how well ends of people are named, of each the one that is named best; nothing where nobody looked."""
-    if matches.named is None:
+    if matches.end_chance is None:
         return {}
     named = np.zeros(people)
-    np.maximum.at(named, person, matches.named)
+    np.maximum.at(named, person, matches.end_chance)
     named = named[np.unique(person)]
     return {
         "destination_mean": mean_risk(mean(named), "inference"),
@@ -161,26 +174,28 @@ def _one(pairs: Array, people: int) -> Array:
     return pairs[:, 0] * people + pairs[:, 1]
 
 
-def _number_groups(target: Points | Boxes, held: Array) -> Array:
+def _number_groups(target: Points | Boxes, trajectories: Array) -> Array:
     """Return a number for each of these trajectories that is the same for those that are the same in every row."""
     columns = [getattr(target, name) for name in target.row_columns]
     numbers: dict[bytes, int] = {}
-    group = np.zeros(len(held), np.int64)
-    for at, trajectory in enumerate(held.tolist()):
+    group = np.zeros(len(trajectories), np.int64)
+    for at, trajectory in enumerate(trajectories.tolist()):
         rows = target.rows(trajectory)
         key = b"".join(column[rows].tobytes() for column in columns)
         group[at] = numbers.setdefault(key, len(numbers))
     return group
 
 
-def _list_ends(truth: Points, target: Points | Boxes, held: Array, cell: float) -> Array:
-    """Return the square in which each trajectory ends, as a number."""
-    last = truth.offsets[held + 1] - 1
+def _list_ends(truth: Points, target: Points | Boxes, trajectories: Array, cell: float) -> list[Array]:
+    """Return the square in which each trajectory ends, as a number; of boxes, also that when the last one is over."""
+    last = truth.offsets[trajectories + 1] - 1
+    moments = [last]
     if isinstance(target, Boxes):
-        for at, trajectory in enumerate(held.tolist()):
+        then = last.copy()
+        for at, trajectory in enumerate(trajectories.tolist()):
             rows = truth.rows(trajectory)
             over = target.t_max[target.offsets[trajectory + 1] - 1]
-            last[at] = max(rows.start, rows.start + int(np.searchsorted(truth.t[rows], over, side="right")) - 1)
-    place = np.floor(np.stack([truth.x[last], truth.y[last]], axis=1) / cell)
-    ends: Array = np.unique(place, axis=0, return_inverse=True)[1].reshape(-1)
-    return ends
+            then[at] = max(rows.start, rows.start + int(np.searchsorted(truth.t[rows], over, side="right")) - 1)
+        moments.append(then)
+    places = (np.floor(np.stack([truth.x[rows], truth.y[rows]], axis=1) / cell) for rows in moments)
+    return [np.unique(place, axis=0, return_inverse=True)[1].reshape(-1) for place in places]

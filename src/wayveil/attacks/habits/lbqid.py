@@ -261,8 +261,8 @@ def _mined(attack: Lbqid, levels: tuple[tuple[int, str], ...], truth: Points, us
     cell = np.unique(place, axis=0, return_inverse=True)[1].reshape(-1)
     part_us = (duration_s(attack.part) or 1) * _SECOND_US
     clock = Clock(day=granule[rows], part=local[rows] % DAY_US // part_us)
-    found = mine_habits(user[rows], cell, clock, truth.t[rows], attack.elements, lambda days: _recurring(days, levels))
-    return rows[found.rows]
+    habits = mine_habits(user[rows], cell, clock, truth.t[rows], attack.elements, lambda days: _recurring(days, levels))
+    return rows[habits.rows]
 
 
 def _recurring(days: Array, levels: tuple[tuple[int, str], ...]) -> Array:

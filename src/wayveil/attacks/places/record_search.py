@@ -118,8 +118,8 @@ def fewest_in_order(
     roots = roots[np.argsort(support[roots], kind="stable")]
 
     def search(roots: Array, best: Array, cut: Array, budget: int) -> None:
-        held, victims = ((side.starts[roots + 1] - side.starts[roots]).max(initial=1) for side in (rows, known))
-        room = _room(len(support), int(held), int(victims), m)
+        longest_list, victims = ((side.starts[roots + 1] - side.starts[roots]).max(initial=1) for side in (rows, known))
+        room = _room(len(support), int(longest_list), int(victims), m)
         rarest_orders(rows, known, roots, Limits(m, budget, -1.0, False), room, Fewest(best, cut))
 
     return _search(search, roots, best, m, engine)

@@ -36,7 +36,7 @@ class Assignments:
 
     Parameters
     ----------
-    kept : bool, one per edge
+    is_possible : bool, one per edge
         Whether some assignment of everybody uses the edge; all edges of a component that has no assignment.
     chance : float, one per edge
         The share of assignments that use the edge; even over a person's edges where there is no assignment.
@@ -50,7 +50,7 @@ class Assignments:
         What each chain of samples says on its own; the same as `chance` where it is exact, and None where all is.
     """
 
-    kept: Array
+    is_possible: Array
     chance: Array
     judged: Array
     exact: int
@@ -62,7 +62,7 @@ class Assignments:
     def even(cls, i: Array, n: int) -> Assignments:
         """Return what can be said without looking at assignments: all trajectories that fit are equally likely."""
         return cls(
-            kept=np.ones(len(i), bool),
+            is_possible=np.ones(len(i), bool),
             chance=1 / np.bincount(i, minlength=n)[i],
             judged=np.zeros(n, bool),
             exact=0,
@@ -130,7 +130,7 @@ def assign(i: Array, o: Array, n: int, *, samples: int, rng: np.random.Generator
         chains = np.repeat(chance[None].astype(np.float32), CHAINS, axis=0)
         chains[:, edge[mine]] = walked
     return Assignments(
-        kept=is_used,
+        is_possible=is_used,
         chance=chance,
         judged=judged,
         exact=int((size > 0).sum()) - len(large),

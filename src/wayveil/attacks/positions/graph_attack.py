@@ -150,7 +150,7 @@ class GraphAttack(OnPositions):
         # A guess is right or wrong: somebody with many trips is not found because one guess of many was lucky.
         _, who = np.unique(person[chosen], return_inverse=True)
         nearest = (np.bincount(who, nearest) / np.maximum(np.bincount(who), 1))[who] if len(who) else nearest
-        is_possible = assignments.kept
+        is_possible = assignments.is_possible
         # Trajectories that fit the very same people cannot be told apart by any matching: they share their probability
         # evenly, whatever the chains say. That takes luck out of the numbers.
         look = _Look.of(i[is_possible], o[is_possible], person)
@@ -373,7 +373,7 @@ def _graph(i: Array, o: Array, n: int, assignments: Assignments) -> dict[str, in
     symmetric = np.isin(o * n + i, i * n + o, assume_unique=True)
     values = (
         float(assignments.judged.mean()) if n else None,
-        float(1 - assignments.kept.mean()) if len(i) else None,
+        float(1 - assignments.is_possible.mean()) if len(i) else None,
         float(symmetric.mean()) if len(i) else None,
         assignments.exact,
         assignments.sampled,

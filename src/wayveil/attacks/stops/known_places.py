@@ -88,13 +88,13 @@ class KnownPlaces(OnStops):
         draws = [victims.draw(n, self.attacks, self.stops, rng) for n in range(1, self.stops + 1)]
         number = np.repeat(np.arange(1, self.stops + 1), [len(draw.owner) for draw in draws])
         places, secret, owner = (
-            np.concatenate([getattr(draw, column) for draw in draws]) for column in ("places", "asked", "owner")
+            np.concatenate([getattr(draw, column) for draw in draws]) for column in ("places", "secret", "owner")
         )
-        return _Draws(number=number, places=places, asked=secret, victims=len(np.unique(owner)))
+        return _Draws(number=number, places=places, secret=secret, victims=len(np.unique(owner)))
 
     def match(self, queries: _Draws, target: Stops, *, truth: Stops, rng: Any, engine: Engine) -> Outcome:
         places = queries.places
-        secret = queries.asked
+        secret = queries.secret
         people = owners_of(target)
         outcome = PlaceClasses.of(self.name, target, truth, people).infer(places, secret, engine)
         if len(np.unique(people)) < len(target):
@@ -127,7 +127,7 @@ class _Draws(NamedTuple):
 
     number: Array
     places: Array
-    asked: Array
+    secret: Array
     victims: int
 
 
@@ -136,7 +136,7 @@ class _Draw:
     """Attacks: the known places (-1 behind the last), a sensitive place of the same trip (-1: none), and the person."""
 
     places: Array
-    asked: Array
+    secret: Array
     owner: Array
 
 

@@ -67,7 +67,7 @@ class PlaceClasses:
         pair[has_class] = number
         people = np.bincount(class_of_pair, minlength=n)
         secret_pair = np.repeat(pair, np.diff(keep_rows(target.offsets, secret)))
-        evidence, weight, told_offsets = _evidence(secret_pair, rank[node[secret]], class_of_pair, n, tree, above)
+        evidence, weight, evidence_offsets = _evidence(secret_pair, rank[node[secret]], class_of_pair, n, tree, above)
         # Each class once for each of its nodes.
         listed = distinct_values(item * max(1, n) + trajectory_of_row(class_offsets))
         index_offsets = offsets_of(np.bincount(listed // max(1, n), minlength=len(tree)))
@@ -76,7 +76,7 @@ class PlaceClasses:
         return cls(
             rank,
             Preorder(above, tree.last[tree.order].astype(np.int64)),
-            StopClasses(item, class_offsets, people, evidence, weight, told_offsets, index, signs, index_offsets),
+            StopClasses(item, class_offsets, people, evidence, weight, evidence_offsets, index, signs, index_offsets),
         )
 
     @property
@@ -96,18 +96,18 @@ class PlaceClasses:
         which = different.code
         order = np.argsort(which, kind="stable")
         order = order[queries[order] >= 0]
-        asked_offsets = offsets_of(np.bincount(which[order], minlength=len(known)))
+        secret_offsets = offsets_of(np.bincount(which[order], minlength=len(known)))
         cuts = np.unique(np.linspace(0, len(known), _TASKS + 1).astype(np.int64))
-        work = partial(self._match, known, self.rank[queries[order]], asked_offsets)
+        work = partial(self._match, known, self.rank[queries[order]], secret_offsets)
         parts = engine.map(work, [slice(a, b) for a, b in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)])
         people, largest, share = (np.concatenate(column) for column in zip(_NOTHING, *parts, strict=True))
         true = np.full(len(places), np.nan)
         true[order] = share
         return Outcome(people[which], _cut_off(largest)[which], _cut_off(true))
 
-    def _match(self, known: Array, queries: Array, asked_offsets: Array, part: slice) -> tuple[Array, Array, Array]:
+    def _match(self, known: Array, queries: Array, secret_offsets: Array, part: slice) -> tuple[Array, Array, Array]:
         places = known[part]
-        own = asked_offsets[part.start : part.stop + 1]
+        own = secret_offsets[part.start : part.stop + 1]
         is_known = places >= 0
         questions = Questions(
             places[is_known], offsets_of(is_known.sum(axis=1)), queries[own[0] : own[-1]], own - own[0]

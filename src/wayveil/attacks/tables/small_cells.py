@@ -12,7 +12,8 @@ import numpy as np
 from wayveil.attacks.attack_base import mean, threshold_parameter
 from wayveil.attacks.attack_numbers import mean_risk, share_above, worst_risk
 from wayveil.model import Attack, AttackResult, CountTables, Engine, Visits, parameter
-from wayveil.model.claims.threshold import count_parameter, every_parameter, tally_parameter
+from wayveil.model.claims.counting import share_value
+from wayveil.model.claims.threshold import count_parameter, count_share_parameter, every_parameter, tally_parameter
 from wayveil.model.data.count_tables import ALL, list_events
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray
 from wayveil.model.numbers import count
@@ -53,11 +54,13 @@ class _Cells(NamedTuple):
 
 
 class _Learned(NamedTuple):
-    """What the attacker knows of the true cells: which numbers, published or worked out; and how many of the latter."""
+    """What the attacker knows: everybody's risk, how many numbers are worked out and published, and how few people a
+    total leaves for its hidden cells; None where it leaves nobody."""
 
     risk: FloatArray
     worked_out: int
     published: int
+    rest_people: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +69,8 @@ class SmallCells(Attack):
 
     A number tells that somebody is one of those whom it counts: the attacker picks one of them, or one of the visits,
     and is right with the share that the victim is of it.  A cell that is not published is known if sums and differences
-    of published numbers show that it holds somebody, and fewer than `k`.  Before publication all cells are known.
+    of published numbers show that it holds somebody, and fewer than `k`.  Before publication all cells are known.  What
+    a total leaves for its hidden cells together is known as well: `rest_people_min` tells how few people that may be.
 
     Parameters
     ----------
@@ -74,6 +78,9 @@ class SmallCells(Attack):
         A cell that is shown to hold fewer is known.
     tally, count, every
         What a cell is: as in the method `counts`.
+    row_share : number from 0 to 1, or "1/k"
+        The largest share of a number that one person may be: zones and times that are too small as wholes, in people or
+        by this, are in no total.
     threshold : number from 0 to 1
         People whose identity risk is above this are counted in `identity_share_above`.
 
@@ -96,6 +103,7 @@ class SmallCells(Attack):
     tally: str = tally_parameter()
     count: str = count_parameter()
     every: str = every_parameter()
+    row_share: Fraction | str = count_share_parameter()
     threshold: Fraction = threshold_parameter()
 
     name: ClassVar[str] = "small_cells"
@@ -130,12 +138,19 @@ class SmallCells(Attack):
         n_people = int(queries.person.max(initial=-1)) + 1
         share = queries.part / np.maximum(queries.value[queries.cell], 1)
         if target.individual:  # all cells of true data are there to be counted
-            return _Learned(_largest(queries.person, share, n_people), 0, len(queries.value))
+            return _Learned(_largest(queries.person, share, n_people), 0, len(queries.value), None)
         numbers = _read(target, queries)
         known = _find_cells(queries, numbers)
         worked_out = np.zeros(len(known), np.bool_)
         totals = [one for one in _list_totals(queries, self.tally) if one.key in numbers]
+        rest_people = None
         if totals:
+            # Lines that are too small as wholes are in no total; where that does not add up, all are in them.
+            inside = self._find_inside(queries)
+            if any(int(queries.value[one.cells & inside].sum()) != numbers[one.key] for one in totals):
+                inside = np.ones(len(known), np.bool_)
+            totals = [_Total(one.key, one.cells & inside) for one in totals]
+            rest_people = _count_rest_people(queries, known, totals)
             least, most = _bounds(queries, known, totals, numbers)
             worked_out = ~known & (least >= 1) & (most < self.k)
         seen = (known | worked_out)[queries.cell]
@@ -144,7 +159,30 @@ class SmallCells(Attack):
             inside = total.cells[queries.cell]
             parts = np.bincount(queries.person[inside], weights=queries.part[inside], minlength=n_people)
             risk = np.maximum(risk, parts / max(1, numbers[total.key]))
-        return _Learned(np.minimum(risk, 1.0), int(worked_out.sum()), len(numbers))
+        return _Learned(np.minimum(risk, 1.0), int(worked_out.sum()), len(numbers), rest_people)
+
+    def _find_inside(self, cells: _Cells) -> BoolArray:
+        """Return the cells that totals count: no total of theirs is small without those that are not counted."""
+        share = share_value(self.row_share, self.k)
+        n_people = int(cells.person.max(initial=0)) + 1
+        inside = np.ones(len(cells.t), np.bool_)
+        lines = _number_lines(cells, self.tally)
+        # Each round takes away the cells of every line that is small as it is left, or is the last one.
+        while True:
+            kept = inside[cells.cell]
+            small = np.zeros(len(inside), np.bool_)
+            for line in lines:
+                pair, which = np.unique(line[cells.cell[kept]] * n_people + cells.person[kept], return_inverse=True)
+                part = np.bincount(which, weights=cells.part[kept]).astype(np.int64)
+                n_lines = int(line.max(initial=-1)) + 1
+                people = np.bincount(pair // n_people, minlength=n_lines)
+                whole = np.bincount(pair // n_people, weights=part, minlength=n_lines).astype(np.int64)
+                largest = np.zeros(n_lines, np.int64)
+                np.maximum.at(largest, pair // n_people, part)
+                small |= ((people < self.k) | (largest * share.denominator > whole * share.numerator))[line]
+            if not (small & inside).any():
+                return inside
+            inside &= ~small
 
     def summarize(self, queries: _Cells, matches: _Learned) -> AttackResult:
         risk = matches.risk
@@ -159,6 +197,13 @@ class SmallCells(Attack):
                 "identity_max": worst_risk(float(risk.max()) if len(risk) else None),
                 "identity_share_above": share_above(above, self.threshold),
                 "worked_out": count(matches.worked_out, "Small cells that can be worked out", "cells", better="lower"),
+                "rest_people_min": count(
+                    matches.rest_people,
+                    "Fewest people behind all hidden cells of a total",
+                    "people",
+                    better="higher",
+                    joined="smallest",
+                ),
                 "numbers": count(matches.published, "Numbers to be read", "numbers"),
             },
         )
@@ -169,6 +214,21 @@ class _Total(NamedTuple):
 
     key: tuple[int, int, int | None]
     cells: BoolArray
+
+
+def _number_lines(cells: _Cells, tally: str) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the row, the column and the table that each cell is in, as numbers."""
+    when = np.unique(cells.t, return_inverse=True)[1].reshape(-1)
+    if tally == "zones":
+        return cells.zone, when, np.zeros(len(when), np.int64)
+    n_zones = len(cells.names)
+    return when * n_zones + cells.zone, when * n_zones + cells.to_zone, when
+
+
+def _count_rest_people(cells: _Cells, known: BoolArray, totals: list[_Total]) -> int | None:
+    """Return the fewest people who are in the hidden cells of a total, of those totals that have any."""
+    rests = [np.unique(cells.person[(total.cells & ~known)[cells.cell]]).size for total in totals]
+    return min((rest for rest in rests if rest), default=None)
 
 
 def _largest(person: IntArray, share: FloatArray, n_people: int) -> FloatArray:
@@ -197,19 +257,21 @@ def _find_cells(cells: _Cells, numbers: Mapping[tuple[int, int, int | None], int
 def _list_totals(cells: _Cells, tally: str) -> list[_Total]:
     """Return every total that such a table can have."""
     everything = np.ones(len(cells.t), np.bool_)
-    found: list[_Total] = []
+    totals: list[_Total] = []
     if tally == "zones":
-        found += [_Total((zone, 0, None), cells.zone == zone) for zone in np.unique(cells.zone).tolist() if cells.timed]
-        found += [_Total((0, 0, t), cells.t == t) for t in np.unique(cells.t).tolist() if cells.timed]
-        return [*found, _Total((0, 0, None), everything)]
+        totals += [
+            _Total((zone, 0, None), cells.zone == zone) for zone in np.unique(cells.zone).tolist() if cells.timed
+        ]
+        totals += [_Total((0, 0, t), cells.t == t) for t in np.unique(cells.t).tolist() if cells.timed]
+        return [*totals, _Total((0, 0, None), everything)]
     for t in np.unique(cells.t).tolist():
         when = t if cells.timed else None
         now = cells.t == t
-        found += [_Total((zone, 0, when), now & (cells.zone == zone)) for zone in np.unique(cells.zone[now]).tolist()]
+        totals += [_Total((zone, 0, when), now & (cells.zone == zone)) for zone in np.unique(cells.zone[now]).tolist()]
         ends = np.unique(cells.to_zone[now]).tolist()
-        found += [_Total((0, zone, when), now & (cells.to_zone == zone)) for zone in ends]
-        found.append(_Total((0, 0, when), now))
-    return found
+        totals += [_Total((0, zone, when), now & (cells.to_zone == zone)) for zone in ends]
+        totals.append(_Total((0, 0, when), now))
+    return totals
 
 
 def _bounds(
@@ -217,21 +279,15 @@ def _bounds(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the least and the largest that each cell can be, by what is published.
 
-    Before each round the bounds hold; a round narrows them by every total, and the last one changes nothing.  Lines of
-    which nothing is published are not in totals, unless totals say otherwise.
+    Before each round the bounds hold; a round narrows them by every total, and the last one changes nothing.  `totals`
+    have the cells that they count; what none counts stays unbounded.
     """
     least = np.where(known, cells.value, 0).astype(np.float64)
     most = np.where(known, cells.value, np.inf).astype(np.float64)
-    named = np.zeros(len(known), np.bool_)
+    inside = np.zeros(len(known), np.bool_)
     for total in totals:
-        if total.key != (0, 0, None):
-            named |= total.cells
-    named |= np.isin(cells.zone, cells.zone[known]) | np.isin(cells.t, cells.t[known])
-    inside = known | named
-    if any(int(cells.value[total.cells & inside].sum()) != numbers[total.key] for total in totals):
-        inside = np.ones(len(known), np.bool_)
-    most[~inside] = np.inf
-    lines: list[tuple[IntArray, int]] = [(np.flatnonzero(total.cells & inside), numbers[total.key]) for total in totals]
+        inside |= total.cells
+    lines: list[tuple[IntArray, int]] = [(np.flatnonzero(total.cells), numbers[total.key]) for total in totals]
     for _ in range(_ROUNDS):
         before = least.sum(), np.isfinite(most).sum(), most[np.isfinite(most)].sum()
         for members, value in lines:

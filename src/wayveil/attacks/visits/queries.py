@@ -115,7 +115,7 @@ class PointQueries:
         _check(parts)
         names, location = _joined_names(parts)
         starts = np.cumsum([0, *(len(part.t) for part in parts)])
-        timed = [part.times for part in parts if part.times.there]
+        timed = [part.times for part in parts if part.times.has_times]
         return cls(
             names=names,
             location=location,
@@ -128,7 +128,7 @@ class PointQueries:
                 tick=gcd(*(times.tick for times in timed)),
                 first=min((times.first for times in timed), default=0),
                 last=max((times.last for times in timed), default=0),
-                there=bool(timed),
+                has_times=bool(timed),
             ),
             time_format=parts[0].time_format,
         )

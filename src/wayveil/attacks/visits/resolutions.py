@@ -62,22 +62,22 @@ class Times:
     Examples
     --------
     >>> Times.of(np.array([60, 90]))
-    Times(tick=30, first=60, last=90, there=True)
+    Times(tick=30, first=60, last=90, has_times=True)
     """
 
     tick: int
     first: int
     last: int
-    there: bool
+    has_times: bool
 
     @classmethod
     def of(cls, t: Array) -> Times:
         """Return what these times have in common."""
         if not len(t):
-            return cls(tick=0, first=0, last=0, there=False)
+            return cls(tick=0, first=0, last=0, has_times=False)
         first = int(t.min())
         since = t.astype(np.uint64) - np.array(first, np.int64).astype(np.uint64)  # wraps to the right difference
-        return cls(tick=gcd(int(np.gcd.reduce(since)), first), first=first, last=int(t.max()), there=True)
+        return cls(tick=gcd(int(np.gcd.reduce(since)), first), first=first, last=int(t.max()), has_times=True)
 
 
 def buckets(t: Array, time_format: TimeFormat, widths_s: tuple[int, ...], *, exact: bool) -> tuple[Bucket, ...]:

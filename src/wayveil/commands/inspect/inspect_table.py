@@ -34,10 +34,10 @@ def inspect_file(spec: InputSpec, *, values: bool = False) -> Inspection:
         If the file cannot be read at all.
     """
     shown = name_input(spec.path)
-    said, notes = with_manifest(spec)
+    declared, notes = with_manifest(spec)
     with scratch_folder() as folder:
-        file = read_frame(said, place_input(said.path), shown, folder)
-        return _inspect(file, said, shown, values=values, notes=notes)
+        file = read_frame(declared, place_input(declared.path), shown, folder)
+        return _inspect(file, declared, shown, values=values, notes=notes)
 
 
 def inspect_frame(frame: pl.DataFrame, *, values: bool = False, **options: Any) -> Inspection:
@@ -48,7 +48,7 @@ def inspect_frame(frame: pl.DataFrame, *, values: bool = False, **options: Any) 
 
 def _inspect(file: FileFrame, spec: InputSpec, shown: str, *, values: bool, notes: tuple[str, ...] = ()) -> Inspection:
     frame = file.frame
-    profile = profile_table(frame, geometry=file.geometry, said=_named_columns(spec, frame.columns))
+    profile = profile_table(frame, geometry=file.geometry, named=_named_columns(spec, frame.columns))
     draft = InputDraft(profile, spec, file, shown, notes)
     content: Mapping[str, Any] | None = None
     candidates: tuple[Candidate, ...] = ()

@@ -39,6 +39,8 @@ def write_features(
     '{"type":"Feature","geometry":{"type":"Point","coordinates":[2.5,3.0]},"properties":{"t":1}}'
     """
     point = len(geometry) == 2
+    # Coordinates of all rows as one array, (rows, 2) of points or (rows, 1, 5, 2) of polygons, which Polars writes as
+    # nested lists: no Python object per row.
     if point:
         coordinates = np.stack([frame[name].to_numpy() for name in geometry], axis=1)
     else:
@@ -79,6 +81,7 @@ def open_features(path: str | Path, expected: Sequence[str], types: Mapping[str,
     noun = "feature"
     lines = Path(path).suffix.lower() in GEOJSON_LINES
     for (noun, number), feature, _ in () if lines and not peek(shown, Path(path))[2] else features(shown, Path(path)):
+        # The very keys in the very order in which they are written: anything else was edited.
         whole = isinstance(feature, dict) and list(feature) == ["type", "geometry", "properties"]
         properties = feature["properties"] if whole and feature["type"] == "Feature" else None
         place = _place(feature["geometry"], len(sides)) if whole else None
@@ -117,6 +120,7 @@ def _place(geometry: Any, sides: int) -> tuple[float, ...] | None:
         return _pair(coordinates) if geometry["type"] == "Point" else None
     if geometry["type"] != "Polygon" or not isinstance(coordinates, list) or len(coordinates) != 1:
         return None
+    # A box is known by two opposite corners; that the other three follow from them is checked.
     ring = [_pair(corner) for corner in coordinates[0]] if isinstance(coordinates[0], list) else []
     if len(ring) != len(_RING) or ring[0] is None or ring[2] is None:
         return None
@@ -129,6 +133,7 @@ def _pair(coordinates: Any) -> tuple[float, float] | None:
     if (
         not isinstance(coordinates, list)
         or len(coordinates) != 2
+        # 1 and 1.0 are the same number but not the same bytes; integers are never written.
         or any(type(value) is not float for value in coordinates)
     ):
         return None

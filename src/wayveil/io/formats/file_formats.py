@@ -61,6 +61,7 @@ def endings_for(*contents: Content) -> tuple[str, ...]:
     >>> endings_for("points")[-2:]
     ('.gpx', '.plt')
     """
+    # In the order of the table, each ending once: two formats may share one, as .json does.
     fitting = [entry for entry in file_formats().values() if set(contents) & set(entry.holds)]
     return tuple(dict.fromkeys(ending for entry in fitting for ending in entry.endings))
 
@@ -88,6 +89,7 @@ def read_converted(entry: FileFormat, path: Path, folder: Path, *, shown: str) -
         frame = read(path)
     except InputError:
         raise
+    # Whatever the code of somebody else raises must end as one sentence, without what it said.
     except Exception as error:  # code of somebody else; what it says may hold values of people
         raise InputError(
             f"{shown}: the plug-in for {entry.title} files failed with a {type(error).__name__}; tell its authors."

@@ -47,6 +47,7 @@ def features(shown: str, file: Path) -> Iterator[tuple[tuple[str, int], Any, Any
     if has_format(file, "geojson_lines"):
         yield from _lines(shown, file)
         return
+    # One document is read at once; only where it turns out to be many, line by line, is the file read again.
     try:
         document = json.loads(file.read_bytes())
     except UnicodeDecodeError:
@@ -86,6 +87,7 @@ def _unpacked(document: Any, noun: str, number: int, shown: str) -> Iterator[tup
     kind = document.get("type") if isinstance(document, dict) else None
     if kind == "FeatureCollection" and isinstance(document.get("features"), list):
         for i, feature in enumerate(document["features"], start=1):
+            # In files with a document per line the line says where something is, else the number of the feature.
             yield (noun, number if noun == "line" else i), _at_rest(feature), document
     elif kind == "Feature":
         yield (noun, number), _at_rest(document), None
@@ -98,6 +100,7 @@ def _at_rest(feature: Any) -> Any:
     moving = feature.get("temporalGeometry") if isinstance(feature, dict) else None
     if not isinstance(moving, dict) or moving.get("type") not in ("MovingPoint", "MovingGeometryCollection"):
         return feature
+    # A moving point may be cut into prisms, pieces with times of their own: they are joined into one line.
     prisms = moving.get("prisms", [moving])
     if not isinstance(prisms, list) or not all(isinstance(prism, dict) for prism in prisms):
         return feature
@@ -141,6 +144,7 @@ class _Collected:
         geometry = feature.get("geometry") if isinstance(feature, dict) else None
         properties = (feature.get("properties") or {}) if isinstance(feature, dict) else None
         if not isinstance(geometry, dict) or not isinstance(properties, dict):
+            # Bad features are collected by reason and told at the end, with how many there are and where the first is.
             self.bad.setdefault("no geometry, or is no feature at all", []).append(number)
             return
         kind = geometry.get("type")
@@ -162,12 +166,15 @@ class _Collected:
         self.lon.extend(x for x, _ in numbers)
         self.lat.extend(y for _, y in numbers)
         self.lengths.append(len(numbers))
+        # The system may stand on the collection, on a feature or on its geometry; all that are said must agree.
         systems = [system_of(self.shown, owner) for owner in (around, feature, geometry) if owner and "crs" in owner]
         self.systems.update(systems)
         self.unsaid |= not systems
         self._keep(properties, number, feature.get("id"))
 
     def _keep(self, properties: dict[str, Any], number: int, given_id: Any) -> None:
+        # Features may have different properties.  A new column begins with a None for every feature before, and a
+        # feature that lacks one adds a None: all columns stay equally long.
         before = len(self.number)
         for name, value in properties.items():
             if isinstance(value, (dict, list)):
@@ -205,6 +212,7 @@ class _Collected:
             raise InputError(f"{self.shown}: the file has no points; at least one is needed.")
         if len(self.kinds) > 1:
             raise InputError(f"{self.shown}: the file mixes points and lines; give a file with one of them.")
+        # Properties stand once per feature, positions once per row: `row` leads from a position to its feature.
         row = np.repeat(np.arange(len(self.lengths)), self.lengths)
         columns = {
             normal_text(name): pl.Series(values, dtype=pl.String).gather(row) for name, values in self._usable().items()
@@ -213,6 +221,7 @@ class _Collected:
         aside = []
         if "LineString" in self.kinds:
             columns["t"] = pl.Series(self.times, dtype=pl.String)
+            # A line is a trajectory by itself; its number is used unless a property says better.
             if "traj_id" not in columns:
                 columns["traj_id"] = pl.Series(row).cast(pl.String)
                 aside.append("traj_id")

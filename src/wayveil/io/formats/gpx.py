@@ -32,11 +32,13 @@ def read_gpx(shown: str, file: Path) -> pl.DataFrame:
     tcx = file.suffix.lower() == ".tcx"
     reader = _TcxReader() if tcx else _Reader()
     title = "TCX" if tcx else "GPX"
+    # A stream parser: files of years of tracks are larger than memory should hold as a tree.
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
     parser.CharacterDataHandler = reader.text
+    # A document type may declare entities that grow without bound, so it is refused where it begins.
     parser.StartDoctypeDeclHandler = reader.doctype
     reader.parser = parser
     try:
@@ -95,11 +97,13 @@ class _Reader:
         raise _Refused("the GPX file has a DOCTYPE, which is refused because it can hide an attack; remove it.")
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
+        # Names carry their namespace in front of a blank; versions of GPX differ only there.
         local = name.rpartition(" ")[2]
         path = self.path
         path.append(local)
         if len(path) == 1 and local != "gpx":
             raise _Refused("this is not a GPX file; its outermost element must be <gpx>.")
+        # Only at this place in the tree: waypoints and routes have points of the same names.
         if local == "trkpt" and path == ["gpx", "trk", "trkseg", "trkpt"]:
             self.part.append(f"{self.track}.{self.segment}")
             self.t.append(None)
@@ -121,6 +125,7 @@ class _Reader:
     def end(self, _: str) -> None:
         self.path.pop()
         if self.words is not None:
+            # The text of an element may come in pieces, which are joined when it ends.
             self.t[-1] = "".join(self.words).strip() or None
             self.words = None
 
@@ -156,6 +161,7 @@ class _TcxReader(_Reader):
         if self.words is not None:
             self.point[local] = "".join(self.words).strip()
             self.words = None
+        # A point counts only if it has a position: indoor devices write times alone.
         elif local == "Trackpoint" and self.point.get("LatitudeDegrees") and self.point.get("LongitudeDegrees"):
             self.part.append(f"{self.track}.{self.segment}")
             self.t.append(self.point.get("Time") or None)

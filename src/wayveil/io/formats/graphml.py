@@ -55,6 +55,7 @@ def read_graphml(path: str, crs: str | None) -> RoadNetwork:
     if places is not None:
         refuse_outside(path, "nodes", *places, system)
         lines = _lines(path, graph, system, start, end, places)
+    # An undirected edge became two roads: `source` leads back to its edge, `back` says which of the two turns around.
     roads = [names[i] + (BACK if turn else "") for i, turn in zip(source.tolist(), back.tolist(), strict=True)]
     if len(set(roads)) < len(roads):
         raise InputError(f"{path}: an edge is called like another one with '{BACK}', the name of its way back.")
@@ -117,6 +118,7 @@ def _parse(path: str) -> _Graph:
 def _graph(root: ElementTree.Element) -> _Graph:
     if _local(root) != "graphml":
         raise _Refused("has another outermost element than <graphml>")
+    # GraphML names data by keys that are declared at the top; their titles are what programs agree on.
     keys = {k.get("id", ""): k.get("attr.name", k.get("id", "")) for k in root if _local(k) == "key"}
     graph = _Graph()
     default = True
@@ -157,6 +159,7 @@ def _data(element: ElementTree.Element, keys: Mapping[str, str]) -> dict[str, st
 
 def _names(graph: _Graph) -> list[str]:
     names = [edge.name for edge in graph.edges if edge.name]
+    # Ids are used as names only if every edge has one of its own.
     if len(names) == len(set(names)) == len(graph.edges):
         return names
     return [str(i) for i in range(len(graph.edges))]
@@ -166,6 +169,7 @@ def _directions(graph: _Graph) -> tuple[IntArray, np.ndarray]:
     """Return, for every road, its edge and whether it leads back along it."""
     ways = np.array([1 if edge.directed else 2 for edge in graph.edges])
     source = np.repeat(np.arange(len(ways)), ways)
+    # The second of two neighbours with the same edge is the way back.
     return source, np.append(False, source[1:] == source[:-1])
 
 
@@ -221,6 +225,7 @@ def _drawn_back(lines: Lines, start: IntArray, end: IntArray, places: tuple[Floa
     def apart(point: IntArray, node: IntArray) -> FloatArray:
         return np.hypot(lines.x[point] - places[0][node], lines.y[point] - places[1][node])
 
+    # Whichever way round the ends of the line are nearer to the nodes.
     return apart(first, start) + apart(last, end) > apart(first, end) + apart(last, start)
 
 

@@ -40,6 +40,7 @@ def holds_records(path: Path) -> bool:
     """
     if not path.name.lower().endswith(_ENDINGS):
         return False
+    # Only the beginning is looked at, and only the first object, however long the file is.
     try:
         with path.open("rb") as stream:
             start = stream.read(_SNIFFED).decode("utf-8", errors="ignore").lstrip("\ufeff \t\r\n")
@@ -100,6 +101,7 @@ def _top_level(text: str) -> Iterator[tuple[str, Any]]:
     depth = 0
     at = 0
     key = None
+    # A scanner that knows only texts, brackets and depth; the file may be cut anywhere behind the first object.
     while at < len(text):
         sign = text[at]
         if sign == '"':
@@ -107,6 +109,7 @@ def _top_level(text: str) -> Iterator[tuple[str, Any]]:
                 word, at = decoder.raw_decode(text, at)
             except ValueError:
                 return
+            # At depth 1 a text in front of a colon is a key, and one behind it a value.
             after = text[at:].lstrip()[:1]
             if depth == 1 and after == ":":
                 key = word
@@ -126,6 +129,7 @@ def _find_rows(node: Any, depth: int = 0) -> list[Mapping[str, Any]]:
         objects: list[Mapping[str, Any]] = [one for one in node if isinstance(one, dict)]
         if objects:
             return objects
+        # Lists of lists are searched too, the first ten of each: rows are alike.
         inner: list[Any] = node[:10]
     else:
         inner = list(node.values()) if isinstance(node, dict) else []
@@ -141,6 +145,7 @@ def _flatten(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
             yield from _position(value["coordinates"], path, "")
         elif value.get("type") == "FeatureCollection" and isinstance(value.get("features"), list):
             ends = [one for one in value["features"] if isinstance(one, dict)]
+            # A route of features is told by its first and last position; what lies between is no row of this table.
             for side, feature in (("start", ends[0]), ("end", ends[-1])) if ends else ():
                 yield from _position((feature.get("geometry") or {}).get("coordinates"), path, f"{side}_")
         elif len(path) < _DEPTH:
@@ -161,6 +166,7 @@ def _short_names(paths: list[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
     names = {}
     for path in paths:
         length = 1
+        # The last name alone if no other path ends in it; otherwise as many names in front as make the difference.
         while length < len(path) and any(other[-length:] == path[-length:] for other in paths if other != path):
             length += 1
         names[path] = ".".join(path[-length:])
@@ -176,5 +182,6 @@ def _column(name: str, values: list[Any]) -> pl.Series:
     column = pl.Series(name, texts, dtype=pl.String)
     if not known or not all(isinstance(value, _Number) for value in known):
         return column
+    # Numbers were kept as texts, so that ids do not lose digits; here they become numbers if all of them are.
     whole = column.cast(pl.Int64, strict=False)
     return whole if whole.null_count() == column.null_count() else column.cast(pl.Float64, strict=False)

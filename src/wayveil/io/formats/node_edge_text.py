@@ -45,6 +45,7 @@ def read_road_text(prefix: str) -> RoadNetwork:
     negative = [line for line, value in zip(lines, length[:, 0].tolist(), strict=True) if value < 0]
     if negative:
         raise InputError(f"{edge_file}: {_there(len(negative), 'length')} below 0, first at line {negative[0]:,}.")
+    # Every edge stands twice, there and back, side by side; lengths are repeated to fit.
     start, end = ([code[edge[i]] for edge in edges] for i in (1, 2))
     return put_together(
         roads=both_ways([edge for edge, _, _ in edges], [edge + BACK for edge, _, _ in edges]),

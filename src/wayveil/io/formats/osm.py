@@ -40,6 +40,8 @@ def read_osm(path: str) -> RoadNetwork:
     Turn restrictions (relations ``type=restriction``) at a node become turns that are not allowed; those over a way in
     between, those for other vehicles and those at certain times only are passed over.
     """
+    # Three passes over the file: ways that cars may use, then only the nodes of these, then restrictions. An extract of
+    # a country does not fit into memory with all of its nodes.
     with open_osm(path, "give the network as a table of roads") as osmium:
         ways = _ways(osmium, path)
         places = {}
@@ -84,6 +86,7 @@ def car_directions(tags: Mapping[str, str]) -> tuple[bool, bool]:
     >>> car_directions({"highway": "residential", "oneway": "-1"}), car_directions({"highway": "footway"})
     ((False, True), (False, False))
     """
+    # The most special tag comes first, as OpenStreetMap has it.
     access = next((tags[name] for name in (*_VEHICLES, "access") if name in tags), "yes")
     if tags.get("highway") not in _HIGHWAYS or access in _CLOSED or tags.get("area") == "yes":
         return False, False
@@ -151,6 +154,7 @@ def _network(
     places: Mapping[int, tuple[float, float]],
     restrictions: list[_Restriction],
 ) -> RoadNetwork:
+    # Where the extract ends, nodes have no place: a way is cut there into runs that are known.
     runs = [(way, run) for way in ways for run in _known_runs(way.nodes, places)]
     # A node is where roads meet if it is used twice; ends of ways count as two uses.
     uses = Counter(node for _, run in runs for node in run)
@@ -158,6 +162,7 @@ def _network(
     parts: list[tuple[str, _Way, tuple[int, ...]]] = []
     number: Counter[int] = Counter()
     for way, run in runs:
+        # From crossing to crossing: a road is a stretch of a way on which nobody can turn off.
         cuts = [i for i, node in enumerate(run) if uses[node] > 1]
         for a, b in pairwise(cuts):
             number[way.name] += 1
@@ -166,6 +171,7 @@ def _network(
         raise InputError(f"{path}: the extract has no highway that cars may use; give one with roads.")
     nodes = sorted({node for _, _, run in parts for node in (run[0], run[-1])})
     code = {node: i for i, node in enumerate(nodes)}
+    # Each part is a road in each direction in which cars may go.
     directions = [
         (i, turn)
         for i, (_, way, _) in enumerate(parts)
@@ -201,6 +207,7 @@ def _banned_turns(network: RoadNetwork, way_of: list[int], restrictions: list[_R
     A restriction whose ways do not meet at its node on these roads forbids nothing: with `only_`, it would else close
     the node.
     """
+    # Roads by the nodes of restrictions only: a network has far more nodes than these.
     arriving: dict[str, list[int]] = {}
     leaving: dict[str, list[int]] = {}
     nodes = {str(one.node) for one in restrictions}
@@ -218,6 +225,7 @@ def _banned_turns(network: RoadNetwork, way_of: list[int], restrictions: list[_R
     for one in restrictions:
         out = leaving.get(str(one.node), [])
         named = [road for road in out if way_of[road] in one.to_ways]
+        # "only_" forbids every other road out of the node; without a named road there it would close the node.
         if named:
             closed = [road for road in out if road not in named] if one.is_only else named
             for source in arriving.get(str(one.node), []):

@@ -16,6 +16,7 @@ from typing import Any
 
 __all__ = ["FooterFacts", "footer_facts", "longest_group", "unpacked_bytes"]
 
+# Numbers, not names: Thrift writes fields by number, and readers must know them.
 # The numbers of fields, from the definition of the format (parquet.thrift).
 _ROW_GROUPS = 4
 _COLUMNS = 1
@@ -53,6 +54,7 @@ class FooterFacts:
 def footer_facts(content: bytes) -> FooterFacts | None:
     """Return what the end of a Parquet file says; None if it cannot be read."""
     try:
+        # The last eight bytes are the length of the footer and the word PAR1.
         length = int.from_bytes(content[-8:-4], "little")
         footer = _struct(io.BytesIO(content[-8 - length : -8]))
         return FooterFacts(
@@ -74,6 +76,7 @@ def unpacked_bytes(file: Path) -> int | None:
         columns = max((len(group[_COLUMNS]) for group in footer[_ROW_GROUPS]), default=0)
         rows = max(int(footer[_ROWS]), sum(int(group[_GROUP_ROWS]) for group in footer[_ROW_GROUPS]))
         stored = [int(chunk[_STORED]) for chunk in chunks]
+        # What a footer says may be forged: sizes must not be negative, nor add up to more than the file has.
         if min(stored, default=0) < 0 or sum(stored) > file.stat().st_size or rows < 0:
             return None
         with file.open("rb") as stream:
@@ -88,6 +91,7 @@ def _unpacked_chunk(file: io.BufferedReader, chunk: dict[int, Any]) -> int:
     content = file.read(int(chunk[_STORED]))
     pages = io.BytesIO(content)
     total = 0
+    # Heads of pages stand in front of each page; what they say is what is allocated when the page is unpacked.
     while pages.tell() < len(content):
         head = _struct(pages)
         more = [int(head[_PAGE_UNPACKED]), int(head[_PAGE_STORED])]
@@ -131,6 +135,8 @@ def _struct(stream: io.BytesIO) -> dict[int, Any]:
     """Read a struct of Thrift's compact protocol, in which the end of a Parquet file is written, by field numbers."""
     fields: dict[int, Any] = {}
     field = 0
+    # A byte of 0 ends a struct.  The upper half is the distance to the last field number (0: the number follows), the
+    # lower half the type; true and false are types of their own.
     while head := stream.read(1)[0]:
         field = field + (head >> 4) if head >> 4 else _signed(stream)
         kind = head & 15
@@ -150,6 +156,7 @@ def _value(stream: io.BytesIO, kind: int) -> Any:
     if kind in (9, 10):
         head = stream.read(1)[0]
         size = head >> 4 if head >> 4 < 15 else _unsigned(stream)
+        # Checked before the list is made: a forged length would take all memory.
         if size > len(stream.getbuffer()) - stream.tell():
             raise ValueError("a list is longer than what is left")
         return [_value(stream, head & 15) for _ in range(size)]
@@ -160,6 +167,7 @@ def _unsigned(stream: io.BytesIO) -> int:
     number = shift = 0
     while True:
         byte = stream.read(1)[0]
+        # Seven bits per byte, the lowest first; the eighth says that more follow.
         number |= (byte & 127) << shift
         shift += 7
         if shift > 70:
@@ -170,4 +178,5 @@ def _unsigned(stream: io.BytesIO) -> int:
 
 def _signed(stream: io.BytesIO) -> int:
     number = _unsigned(stream)
+    # Zigzag: 0, -1, 1, -2, ... are 0, 1, 2, 3, ...
     return (number >> 1) ^ -(number & 1)

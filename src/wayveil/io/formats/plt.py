@@ -65,12 +65,14 @@ def _body(shown: str, file: Path) -> bytes:
 
 
 def _parse(names: Sequence[str], bodies: Sequence[bytes]) -> Iterator[pl.DataFrame]:
+    # Each body ends in a line end, so lines per file are counted without parsing.
     lines = np.array([body.count(b"\n") for body in bodies])
     frame = _fields(b"".join([",".join(_FIELDS).encode(), b"\n", *bodies]))
     if frame is None or frame.height != lines.sum():
         many = f"{names[0]}: the PLT file is" if len(names) == 1 else f"{names[0]} or one of the next: a PLT file is"
         raise InputError(f"{many} damaged and cannot be read; write or copy it again.")
     file = np.repeat(np.arange(len(lines)), lines)
+    # Lines are numbered per file, behind its header, for messages.
     line = np.arange(frame.height) - (np.cumsum(lines) - lines)[file] + _HEADER_LINES + 1
     blank = frame.select(pl.all_horizontal(pl.col(_FIELDS).is_null())).to_series().to_numpy()
     short = np.flatnonzero(frame["time"].is_null().to_numpy() & ~blank)
@@ -93,6 +95,7 @@ def _fields(text: bytes) -> pl.DataFrame | None:
         frame = pl.read_csv(
             text,
             schema={name: pl.String for name in _FIELDS},
+            # Quotation marks mean nothing here, and lines with more than seven fields are cut.
             quote_char=None,
             truncate_ragged_lines=True,
             encoding="utf8-lossy",

@@ -64,6 +64,7 @@ def open_source(path: str | Path) -> Source:
         folder = file.is_dir()
     except (OSError, ValueError):
         folder = False
+    # Folders first, then tracks, then GeoJSON, then tables: each is told by its name alone.
     parts = parquet_parts(file) if folder else []
     if parts:
         return _geoparquet(open_table(path), parts[0])
@@ -86,6 +87,7 @@ def _geoarrow(table: Table, file: Path) -> Source:
     """Return a Parquet table with what a column of GeoArrow says of itself, where it has one."""
     schema = pl.scan_parquet(file, glob=False, hive_partitioning=False).collect_schema()
     marked = {name: kind for name, kind in schema.items() if isinstance(kind, pl.BaseExtension)}
+    # Arrow marks a column as an extension; the mark may say the coordinate system.
     name = next((name for name, kind in marked.items() if kind.ext_name() == "geoarrow.wkb"), None)
     if name is None or normal_text(name) not in table.names:
         return Source(table=table)
@@ -118,6 +120,7 @@ def _geoparquet(table: Table, file: Path) -> Source:
     if encoding not in ("WKB", "POINT"):
         raise table.wrong("the geometry is neither WKB nor points, so there are no points to read.")
     table = replace(table, geometry=name)
+    # GeoParquet without a word on the system is degrees by its standard; null means that nobody knows.
     if "crs" not in column:
         return Source(table=table, crs=WGS84)
     if column["crs"] is None:

@@ -34,6 +34,7 @@ def open_tracks(shown: str, path: Path, *, folder: bool) -> Table:
     for where, file in listed:
         if peek(where, file)[2] == 0:
             raise InputError(f"{where}: the file is empty; a track with at least one point is needed.")
+    # All PLT files go through one parser, which yields a frame per file in their order; the others are read one by one.
     plts = read_plts([(where, file) for where, file in listed if _is_plt(file)])
     frames = [next(plts) if _is_plt(file) else read_gpx(where, file) for where, file in listed]
     empty = sum(not frame.height for frame in frames)
@@ -57,6 +58,7 @@ def open_tracks(shown: str, path: Path, *, folder: bool) -> Table:
     if not folder:
         columns["traj_id"] = pl.select(pl.when(part == "").then(pl.lit("1")).otherwise(part)).to_series()
         columns["file"] = pl.repeat("1", len(name), eager=True)
+    # Folders name people only in the layout of GeoLife, and only if all files have it.
     people = [_person(file) for file in files]
     if folder and None not in people:
         columns["user_id"] = pl.Series(people, dtype=pl.String).gather(number)

@@ -88,6 +88,8 @@ _PAIRS = {
 }
 """Both coordinates in one name, which says their order."""
 
+# Words that are safe to find inside a longer one.  Short words that begin or end many others ("t", "ap", "ora") are
+# left out: "dataora" would be cut in the wrong place.
 _VOCABULARY = {word for role in ("time", "lon", "lat", "place", "trajectory") for word in WORDS[role]}
 _VOCABULARY -= {"t", "ap", "sta", "ora", "data"}
 _VOCABULARY |= {*_START, *_END, *_OF, *_OTHER, "user", "person", "bike"} - {"ent", "ex", "strt"}
@@ -113,12 +115,15 @@ def column_meaning(name: str) -> Meaning | None:
     >>> column_meaning("User Type"), column_meaning("drop_off_type"), column_meaning("tpep_pickup_datetime").side
     (None, None, 'start')
     """
+    # From what says most to what says least: both coordinates in one name, the words of another script, the whole name
+    # as one word, a word for people, and at last the words of the name one by one.
     for role, pattern in _PAIRS.items():
         if pattern.search(name):
             return Meaning(role=role, word=role)
     if not any(sign.isascii() and sign.isalpha() for sign in name):
         words = find_script_words(name)
         return None if words is None else Meaning(role=words[0], side=words[1], word=words[2])
+    # "pickupLocationID" -> pickup, location, id; whole is "pickuplocationid".
     apart = split_words(name)
     whole = "".join(apart)
     for role, known in WORDS.items():
@@ -133,17 +138,25 @@ def column_meaning(name: str) -> Meaning | None:
 
 def _say_words(words: list[str]) -> Meaning | None:
     """Return what the words of a name say together."""
+    # Numbers behind a name ("stop2") say nothing.
     words = [word for word in words if not word.isdecimal()]
+    # One word that means something else spoils the name: "station type" is no station.
     if not words or any(word in _OTHER for word in words):
         return None
+    # A trip id is the key of trajectories, whatever "trip" means in other names.
     if words[-2:] in (["trip", "id"], ["ride", "id"], ["journey", "id"]):
         return Meaning(role="trajectory", word=words[-2])
     side, rest = _split_side(words)
+    # What is left when the side and the words that say nothing ("id", "name") are gone.
     telling = [word for word in rest if word not in _OF]
+    # In the order of how sure a word is: a longitude is hardly ever anything else, "x" may be.
     for role in ("lon", "lat", "offset", "time", "place", "trajectory", "x", "y"):
         known = [word for word in telling if word in WORDS[role]]
+        # A single telling word decides; with several, coordinates and times win anywhere, other roles only at the end,
+        # where the noun of an English name stands.
         if known and (len(telling) == 1 or role in ("lon", "lat", "time") or telling[-1] == known[-1]):
             return Meaning(role=role, side=side, word=known[0])
+    # "start" alone names an end: its time if "at" is beside it ("started_at"), else its place.
     if side and not telling and words[0] not in _UNSURE_SIDES:
         return Meaning(role="time" if "at" in rest else "place", side=side, word=words[0])
     return None
@@ -168,6 +181,7 @@ def _split_side(words: list[str]) -> tuple[str, list[str]]:
 
     What says so in any company comes first: the end in "Rental End Station" is the end.
     """
+    # Sure words first: in "Rental End Station", "rental" might be a start, "end" is an end.
     for unsure in (False, True):
         for side, known in (("start", _START), ("end", _END)):
             for i, word in enumerate(words):
@@ -192,6 +206,7 @@ def _cut_word(word: str) -> tuple[str, ...]:
     """
     if word in _VOCABULARY:
         return (word,)
+    # The longest beginning that is a word is tried first: "starttime" is start + time, not star + ttime.
     begins = [word[:length] for length in range(len(word) - 1, 0, -1) if word[:length] in _VOCABULARY]
     for begin in begins:
         # One letter says which end only before a coordinate: slat and elng, not stop or east.

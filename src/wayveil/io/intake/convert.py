@@ -78,6 +78,7 @@ class TimeColumn:
     zone: str = ""
     minutes: str = ""
 
+    # Checked when a recipe is read, before any file is opened.
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
         check_choice("times", "format", self.format, FORMATS)
@@ -207,6 +208,7 @@ def convert_table(path: str | Path, layout: Layout, folder: Path, *, shown: str 
 
 def number_lines(lazy: pl.LazyFrame, dialect: Dialect) -> pl.LazyFrame:
     """Return the rows of a text with the numbers of their lines, from 0, without blank ones."""
+    # Lines without any field are left out, but counted: numbers of lines must be those of the file.
     blank = pl.all_horizontal(pl.all().is_null())
     first_line = dialect.skip_lines + dialect.header
     numbered = lazy.with_columns(blank.alias("__blank__")).with_row_index(ROW_NUMBER, offset=first_line)
@@ -224,6 +226,7 @@ def convert_frame(
     metadata: Mapping[str, str] | None = None,
 ) -> Converted:
     """Do the same with a frame whose rows are numbered in `ROW_NUMBER`; messages say `word` and number."""
+    # All columns that something is read from; if one is missing, nothing below would make sense.
     time_columns = {column for time in layout.times.values() for column in (*time.columns, time.minutes) if column}
     time_columns |= {column for position in layout.positions.values() for column in position.columns}
     time_columns |= {layout.line.column} if layout.line is not None else set()
@@ -237,12 +240,14 @@ def convert_frame(
     types = lazy.collect_schema()
     # A trip may lack the time of an end.  The column of a time may have its name, so that this is looked up before.
     may_lack = [name for name in ("t_start", "t_end") if layout.open_ends and name in layout.times]
+    # Whether both columns of a time are empty is noted now, because a new column may take the name of an old one.
     lazy = lazy.with_columns(
         pl.all_horizontal(_is_empty(column, types[column]) for column in layout.times[name].columns).alias(
             _LACKS + name
         )
         for name in may_lack
     )
+    # New columns with times and positions are added beside the old ones; what could not be read is null.
     lazy = lazy.with_columns(read_time(time, types[time.columns[0]]).alias(name) for name, time in layout.times.items())
     places = {name: read_position(position) for name, position in layout.positions.items()}
     lazy = lazy.with_columns(
@@ -250,6 +255,8 @@ def convert_frame(
         for name, pair in places.items()
         for axis, column in zip(pair, position_names(name), strict=True)
     )
+    # Reasons for which a row is bad, each an expression over all rows: they are counted in one pass, and the text of
+    # the reason is what the user reads.
     bad = {}
     for name, time in layout.times.items():
         unread = pl.col(name).is_null()
@@ -276,6 +283,8 @@ def convert_frame(
             ).fill_null(False)
     if layout.forward and {"t_start", "t_end"} <= set(schema.names()):
         bad["a trip ends before it begins"] = (pl.col("t_end") < pl.col("t_start")).fill_null(False)
+    # Two passes over the file: one that only counts, so that nothing is written where rows are refused; one that
+    # writes.
     target = folder / "converted.parquet"
     try:
         dropped, rows, first = _count_bad(lazy, bad)
@@ -285,9 +294,11 @@ def convert_frame(
                 f"{shown}: {reason} in {count(times, 'row')} of {rows:,}, first at {row_place(first, word)}. Correct "
                 "them, say --time-format, or leave them out with --bad-rows drop."
             )
+        # A row is dropped for any of the reasons; in the counts it appears under each.
         good = lazy.filter(~pl.any_horizontal(bad.values())) if bad else lazy
         good = good.drop(_LACKS + name for name in may_lack)
         # What a time was read from says it once more, and is no attribute of anybody.
+        # Raw columns of times and positions go, unless something else needs them.
         read = {column for time in layout.times.values() for column in (*time.columns, time.minutes) if column}
         read -= {*layout.times, *layout.needed, *(column for pair in layout.ends.values() for column in pair)}
         placed = {column for position in layout.positions.values() for column in position.columns}
@@ -296,6 +307,7 @@ def convert_frame(
             good = spread_lines(good, layout.line)
         if layout.ends:
             good = _both_ends(good, good.collect_schema().names(), layout.ends)
+        # The name of the file and the word for its rows travel along, for messages of whoever reads the result.
         good.sink_parquet(target, metadata={PIECE: shown, ROW_WORD: word, **(metadata or {})}, maintain_order=True)
     except _POLARS_ERRORS:
         raise _unreadable(shown) from None
@@ -319,12 +331,14 @@ def _is_empty(name: str, dtype: pl.DataType) -> pl.Expr:
 def _is_no_number(name: str, most: float | None) -> pl.Expr:
     """Return whether something is written in a column that is no number, or none that is possible."""
     numbers = pl.col(name).cast(pl.Float64, strict=False)
+    # Where a limit is known, what is beyond it is as odd as a text.
     odd = ~numbers.is_finite() if most is None else ~(numbers.abs() <= most)
     return pl.col(name).is_not_null() & odd.fill_null(True)
 
 
 def spread_lines(lazy: pl.LazyFrame, line: LineColumn) -> pl.LazyFrame:
     """Return a row for each position of a line, with lon and lat; the time grows from one to the next."""
+    # Each row becomes a trip of its own, numbered by its row, and its positions follow each other by `every` seconds.
     if TRIP not in lazy.collect_schema().names():
         lazy = lazy.with_columns((pl.col(ROW_NUMBER) + 1).cast(pl.String).alias(TRIP))
     lists = _line_positions(pl.col(line.column))
@@ -361,8 +375,10 @@ def find_line(frame: pl.DataFrame) -> str | None:
 
 def _line_positions(text: pl.Expr) -> pl.Expr:
     """Return the pairs of numbers of lines: JSON lists of pairs, or LINESTRING."""
+    # Pairs of numbers, whatever stands around them: brackets of JSON or words of WKT.
     numbers = text.str.extract_all(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*[,\s]\s*-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
     pair = pl.element().str.extract_all(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?").cast(pl.List(pl.Float64))
+    # Each pair is split into its two numbers; other shapes give no list, and the row no position.
     return numbers.list.eval(pair)
 
 
@@ -371,6 +387,7 @@ def _both_ends(lazy: pl.LazyFrame, names: Sequence[str], ends: Mapping[str, tupl
     used = {column for pair in ends.values() for column in pair}
     others = [name for name in names if name not in used and name not in ends and name not in (TRIP, ROW_NUMBER)]
     sides = [
+        # The same rows twice: once with the columns of the start under the common names, once with those of the end.
         lazy.select(
             ROW_NUMBER,
             *others,
@@ -379,12 +396,15 @@ def _both_ends(lazy: pl.LazyFrame, names: Sequence[str], ends: Mapping[str, tupl
         )
         for side in (0, 1)
     ]
+    # Both rows of a trip have the number of its row, and the start comes first, as the first frame is the starts.
     return pl.concat(sides).sort(ROW_NUMBER, maintain_order=True)
 
 
 def scan_text(shown: str, text: Path, layout: Layout) -> tuple[pl.LazyFrame, tuple[str, ...]]:
     """Return a text in UTF-8 as a frame of text columns, and their names."""
     dialect = layout.dialect
+    # Some files have more fields in their rows than in their header, the last ones empty: a separator at the end of
+    # each line.  Polars refuses them, so names are made for the empty columns.
     beyond, blank = _names_beyond_header(text, dialect) if dialect.header and not dialect.comment else ((), 0)
     try:
         lazy = pl.scan_csv(
@@ -407,11 +427,13 @@ def scan_text(shown: str, text: Path, layout: Layout) -> tuple[pl.LazyFrame, tup
     if layout.names and len(layout.names) != len(header):
         number = count(len(layout.names), "name")
         raise InputError(f"{shown}: {number} of columns are given, the file has {len(header):,} columns.")
+    # Readers rename columns that have the same title; messages must have the titles of the file.
     written = list(beyond) or (_header_names(text, dialect) if dialect.header else [""] * len(header))
     names = layout.names or name_columns(written if len(written) == len(header) else header)
     if len(set(names)) < len(names):
         raise InputError(f"{shown}: more than one column has the same name; rename all but one.")
     lazy = lazy.rename(dict(zip(lazy.collect_schema().names(), names, strict=True)))
+    # Only fields that are a number with a comma: a text with a comma stays as it is.
     if dialect.decimal == ",":
         lazy = lazy.with_columns(pl.all().str.replace(_DECIMAL_COMMA, "${1}.${2}"))
     return lazy, names
@@ -434,6 +456,7 @@ def _names_beyond_header(text: Path, dialect: Dialect) -> tuple[tuple[str, ...],
     beyond = [field for record in records[1:] for field in record[len(records[0]) :]]
     if any(field.strip() for field in beyond):
         return (), 0
+    # Blank lines under the header would be lost with it, and all lines below be numbered too low.
     with text.open(encoding="utf-8-sig", errors="replace") as stream:
         below = islice(stream, dialect.skip_lines + 1, None)
         blank = sum(1 for _ in takewhile(lambda line: not line.strip(), below))
@@ -481,6 +504,7 @@ def _unreadable(shown: str) -> InputError:
 
 def read_time(time: TimeColumn, dtype: pl.DataType | None = None) -> pl.Expr:
     """Return a time as a column: an instant, local time, or a whole number; times of type time stay."""
+    # A column that is a time in the file already needs no format.
     if isinstance(dtype, pl.Datetime) and len(time.columns) == 1 and not time.minutes and not time.zone:
         moment = pl.col(time.columns[0]).dt.cast_time_unit("us")
         return moment.dt.convert_time_zone("UTC") if dtype.time_zone else moment
@@ -491,6 +515,7 @@ def read_time(time: TimeColumn, dtype: pl.DataType | None = None) -> pl.Expr:
     if len(time.columns) == 2:
         moment = moment + read_times(pl.col(time.columns[1]).cast(pl.String), CLOCK)
     if time.format in (NUMBER, CLOCK):
+        # A time of day alone is counted in seconds since midnight.
         return moment if time.format == NUMBER else moment // 1_000_000
     wall = moment.cast(pl.Datetime("us"))
     if time.minutes:
@@ -498,6 +523,7 @@ def read_time(time: TimeColumn, dtype: pl.DataType | None = None) -> pl.Expr:
     if time.format.startswith("epoch") or time.zone == OFFSET:
         return wall.dt.replace_time_zone("UTC")
     if time.zone:
+        # In autumn an hour comes twice: the first is taken.  In spring an hour does not exist: a time in it is bad.
         local = wall.dt.replace_time_zone(time.zone, ambiguous="earliest", non_existent="null")
         return local.dt.convert_time_zone("UTC")
     return wall

@@ -110,6 +110,7 @@ def detect_dialect(start: bytes, *, whole: bool, shown: str = "the file") -> Dia
     if comment and _is_marked_header(lines[above:], comment):
         comment = ""
     separators = [announced.group(1)] if announced else list(SEPARATORS)
+    # Every separator is tried on all lines, and the one that makes the best table wins.
     tried = [_rank(lines[above:], sign, comment) for sign in separators]
     ranked = [ranking for ranking in tried if ranking is not None]
     if not ranked:
@@ -121,6 +122,7 @@ def detect_dialect(start: bytes, *, whole: bool, shown: str = "the file") -> Dia
     return Dialect(
         encoding=encoding,
         separator=best.separator,
+        # A comma cannot be both the separator and the decimal mark.
         decimal="," if best.separator != "," and _has_decimal_commas(best.records) else ".",
         header=_is_header(best.records),
         skip_lines=above + best.skipped,
@@ -146,6 +148,7 @@ def split_records(lines: list[str], separator: str) -> list[tuple[int, list[str]
     >>> split_records(["a,b", "", '"x', 'y",2'], ",")
     [(0, ['a', 'b']), (2, ['x\\ny', '2'])]
     """
+    # Records, not lines: a line end inside quotation marks belongs to the field.
     text = io.StringIO("\n".join(lines), newline="")
     reader = csv.reader(text, delimiter=separator, skipinitialspace=separator == " ")
     records = []
@@ -155,6 +158,7 @@ def split_records(lines: list[str], separator: str) -> list[tuple[int, list[str]
             if any(field.strip() for field in record):
                 records.append((begin, record))
             begin = reader.line_num
+    # A quotation mark that is never closed ends the table; what came before it still says how it is written.
     except csv.Error:
         return records
     return records
@@ -183,6 +187,7 @@ def _is_marked_header(lines: list[str], comment: str) -> bool:
     marked = [i for i, line in enumerate(lines) if line.lstrip().startswith(comment)]
     if len(marked) != 1 or len(lines) <= marked[0] + 1:
         return False
+    # Spaces stand inside names, so they are no sign that this line is a header.
     for separator in SEPARATORS:
         if separator == " ":
             continue
@@ -201,24 +206,28 @@ def _rank(lines: list[str], separator: str, comment: str) -> _Ranking | None:
     records = split_records(content, separator)[:_SAMPLE_RECORDS]
     if not records:
         return None
+    # How many records have how many fields: in a table nearly all have the same number.
     sizes = Counter(len(fields) for _, fields in records)
     # Of several equally frequent numbers of fields the largest one is the table, the others stand above it.
     width, frequent = max(sizes.items(), key=lambda item: (item[1], item[0]))
     if width < 2:
         return None
     first = next(i for i, (_, fields) in enumerate(records) if len(fields) == width)
+    # Lines above the first record of that width are titles; below it, odd records are errors for the reader to tell.
     table = [fields for _, fields in records[first:] if len(fields) == width]
     if first and _is_shorter_header(records[first - 1][1], table):
         first -= 1
         names = records[first][1]
         table.insert(0, [*names, *(f"column_{i + 1}" for i in range(len(names), width))])
     others = [sign for sign in SEPARATORS if sign not in (separator, " ", ",")]
+    # A separator that leaves others inside fields probably is not the right one: "a;b,c" cut at commas.
     torn = sum(sign in field for fields in table[:200] for field in fields for sign in others)
     cells = sum(len(fields) for fields in table[:200])
     fit = frequent / len(records) - torn / cells
     # Spaces separate words and dates as well: they count only where nothing else does.
     score = (round(fit, 2) - (0.5 if separator == " " else 0.0), width)
     skipped_line = records[first][0]
+    # Comment lines are skipped by the reader, and must not be skipped twice.
     comments = sum(not line for line in content[:skipped_line]) if comment else 0
     return _Ranking(separator=separator, score=score, records=table, skipped=skipped_line - comments)
 
@@ -236,6 +245,7 @@ def _is_shorter_header(names: list[str], table: list[list[str]]) -> bool:
 def _has_decimal_commas(records: list[list[str]]) -> bool:
     """Whether a column has numbers with a decimal comma, and none has numbers with a decimal point."""
     cells = [field.strip() for record in records[1:] for field in record]
+    # Points win where both occur: commas may separate thousands.
     commas = sum(bool(_DECIMAL_COMMA.fullmatch(cell)) for cell in cells)
     points = sum(bool(_DECIMAL_POINT.fullmatch(cell)) for cell in cells)
     return commas > 0 and commas > points

@@ -40,6 +40,8 @@ def detect_encoding(start: bytes, *, whole: bool) -> str:
     if sample.count(0) > len(sample) // 4:
         return "utf-16-le" if sample[1::2].count(0) > sample[::2].count(0) else "utf-16-be"
     try:
+        # UTF-8 is so strict that text in another encoding hardly ever passes; at the end of a sample a letter may be
+        # cut.
         start.decode("utf-8")
     except UnicodeDecodeError as error:
         cut_character = not whole and error.start >= len(start) - 3
@@ -51,6 +53,7 @@ def _detect_code_page(start: bytes) -> str:
     """Return the code page of a text by its runs of high bytes."""
     # Different ones only: one and the same letter in every row, as that of a province on a plate, says nothing more.
     runs = sorted(set(_HIGH_RUN.findall(start[:_SAMPLE_BYTES]) or _HIGH_RUN.findall(start)))
+    # Japanese first: its phonetic letters, kana, tell it from the others.
     kana = _decoded(start, "cp932")
     if any("\u3041" <= sign <= "\u30ff" and sign != "\u30fb" for sign in kana) and _share(kana, _is_japanese) > _MOST:
         return "cp932"
@@ -63,6 +66,7 @@ def _detect_code_page(start: bytes) -> str:
         if _among(pairs, 0xA1, 0xD7) > _MOST and _share(_decoded(start, "gb18030"), _is_chinese) > _MOST:
             return "gb18030"
     # Words of Cyrillic or Arabic letters are runs; accented letters of the West stand alone.
+    # Accented letters stand alone between plain ones in Western words; whole words of high bytes are another alphabet.
     long_runs = sum(len(run) for run in runs if len(run) > 1)
     if long_runs > _MOST * sum(map(len, runs)):
         letters = b"".join(runs)
@@ -76,6 +80,7 @@ def _detect_code_page(start: bytes) -> str:
 def _decoded(text: bytes, encoding: str) -> str:
     """Return the different letters beyond ASCII of the beginning of a text; none where it is not of this encoding."""
     sample = text[:_SAMPLE_BYTES]
+    # The last letter of a sample may be cut: up to three bytes are left out.
     for cut in range(4):
         try:
             letters = sample[: len(sample) - cut].decode(encoding)

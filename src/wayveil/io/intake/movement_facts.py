@@ -59,6 +59,7 @@ def measure_rows(
 
 
 def _distinct_rows(view: TableView) -> int:
+    # Nested columns cannot be compared, and no row is told apart by them alone.
     plain = [name for name in view.frame.columns if not view.frame[name].dtype.is_nested()]
     if any(view.shapes[name].distinct == view.rows for name in plain):
         return view.rows  # no row can repeat another where a column never does
@@ -89,6 +90,7 @@ def _count_odd_times(view: TableView, time: TimeGuess, facts: dict[str, Any]) ->
     low, high = (moments.quantile(share, "nearest") for share in _MIDDLE)
     if low is None or high is None:
         return
+    # Ten times the middle 99 percent: a year of data has no outlier for being long.
     reach = max(_YEAR_US, 10 * int(high - low))
     odd = int(((moments < int(low) - reach) | (moments > int(high) + reach)).sum())
     if odd:
@@ -107,6 +109,7 @@ def _count_odd_places(view: TableView, where: Mapping[str, Any], degrees: bool |
         facts["positions_at_zero"] = zeros
         view.problems.append(f"{count(zeros, 'position')} at 0, 0: probably no position was known.")
     unread = view.rows - int((x.is_finite() & y.is_finite()).fill_null(False).sum())
+    # Empty rows were counted elsewhere; what is left is text in the place of a number.
     text = unread - facts.get("rows_without_place", 0)
     if text > 0:
         facts["positions_that_are_no_numbers"] = text
@@ -116,6 +119,7 @@ def _count_odd_places(view: TableView, where: Mapping[str, Any], degrees: bool |
         if outside:
             facts["positions_outside_degrees"] = outside
             view.problems.append(f"{count(outside, 'position')} outside the range of degrees: no position was known.")
+    # Degrees are compared in metres of latitude; that longitudes are shorter does not matter for 500 km.
     scale = _METRES_PER_DEGREE if degrees is not False else 1.0
     odd = pl.Series([False]).new_from_index(0, len(x))
     for values in (x, y):
@@ -125,6 +129,7 @@ def _count_odd_places(view: TableView, where: Mapping[str, Any], degrees: bool |
         reach = max(_FAR_M / scale, 3 * float(high - low))
         odd = odd | (values < float(low) - reach) | (values > float(high) + reach)
     far = int(odd.sum())
+    # More than one in a hundred are no outliers but a second region.
     if 0 < far <= _FEW * view.rows:
         facts["positions_far_from_others"] = far
         view.problems.append(f"{count(far, 'position')} far from nearly all others: outliers in space.")
@@ -135,6 +140,7 @@ def _measure_movement(
 ) -> dict[str, Any]:
     """Return gaps, duplicate times and speeds of rows in the order of time, for each trajectory or person."""
     form = time.fits[0].format
+    # Times of rows without a date are seconds; everything below is in microseconds.
     unit = 1 if time.dated or form == CLOCK else 10**6
     code = view.text[group].cast(pl.Categorical).to_physical()
     columns = {"g": code, "t": time_of_rows(view, time) * unit}
@@ -145,6 +151,7 @@ def _measure_movement(
     if not table.height:
         return {}
     ordered = table.sort("g", "t", maintain_order=True)
+    # Rows of the same trajectory or person, one after the other in time.
     same = pl.col("g") == pl.col("g").shift(1)
     step = pl.col("t").diff()
     facts: dict[str, Any] = {}
@@ -154,6 +161,7 @@ def _measure_movement(
     if again:
         facts["rows_at_the_time_of_another"] = again
         view.problems.append(f"{count(again, 'row')} have the time of another row of the same trajectory or person.")
+    # A count of hours or days without a date comes again for everybody: perhaps another column has the day.
     if form == NUMBER and 4 * again > table.height:
         day = _find_day_count(view, group, time, where)
         facts |= {"tells_times_apart": day} if day else {}
@@ -167,8 +175,10 @@ def _measure_movement(
     facts["days"] = table.select((pl.col("t").max() - pl.col("t").min()) // _DAY_US).item() + 1
     if pair is not None:
         scale = _METRES_PER_DEGREE if degrees is not False else 1.0
+        # Longitudes shrink with the cosine of the latitude: an equirectangular distance, good enough to see 300 km/h.
         squeeze = (pl.col("y").radians().cos() if degrees is not False else pl.lit(1.0)) * scale
         distance = ((pl.col("x").diff() * squeeze) ** 2 + (pl.col("y").diff() * scale) ** 2).sqrt()
+        # Less than a kilometre apart, a wrong second makes any speed: such steps are not counted.
         fast = ordered.select((same & (distance > _FAST_M_S * step / 10**6) & (distance > 1000)).sum()).item()
         if fast:
             facts["steps_faster_than_300_km_h"] = fast
@@ -194,6 +204,7 @@ def _find_day_count(view: TableView, group: str, time: TimeGuess, where: Mapping
 def _moving_together(table: pl.DataFrame) -> float:
     """Return the share of rows in an hour in which k people are under way."""
     k = max(2, crowd_size(table["g"].n_unique()))
+    # Whether a method that needs people moving together has a chance: in what share of the rows are k people under way.
     cut = table.select("g", w=pl.col("t") // _HOUR_US).group_by("w")
     met = cut.agg(pl.len().alias("n"), pl.col("g").n_unique().alias("people"))
     return round(float(met.filter(pl.col("people") >= k)["n"].sum()) / table.height, 3)

@@ -60,6 +60,7 @@ def find_script_words(name: str) -> tuple[str, str, str] | None:
     (('time', 'start', '时间'), ('place', 'end', '대여소'), None)
     """
     bare = unicodedata.normalize("NFC", name).lower()
+    # Of each role the last word that occurs; roles are asked in the order of the table above.
     by_role = {role: word for role, words in _WORDS.items() for word in words if word in bare}
     if "other" in by_role:
         return None

@@ -71,18 +71,22 @@ def find_people(
     candidate: the fullest of those that tell all others.
     """
     used = names_in(where, times)
-    if "user_id" in view.said:
-        name = view.said["user_id"]
+    # What somebody said is not guessed about.
+    if "user_id" in view.named_columns:
+        name = view.named_columns["user_id"]
         people = view.shapes[name].distinct if name in view.shapes else 0
         return (Person(column=name, people=people, why="it was said", named=True),)
     candidates = [name for name in view.named("person") if name not in used and view.shapes[name].missing < 0.5]
     if candidates:
+        # People before things: who has a user and a vehicle means the user.
         distinct = _without_repeats(view, sorted(candidates, key=lambda name: not _is_human(name)))
         return tuple(_named_person(view, name, layout) for name in distinct)
     files = _file_person(view, times)
     others = tuple(
         Person(column=name, people=view.shapes[name].distinct, why="its values come again in many rows", named=False)
         for name in view.frame.columns
+        # Only where no name says anything: columns whose values come again could be anybody's id, and are offered, not
+        # taken.
         if name not in used and name not in ("file", "folder") and _is_key(view, name)
     )
     if not others and not files and not view.headless and layout in ("visits", "points"):
@@ -96,6 +100,7 @@ def find_people(
 def _named_person(view: TableView, name: str, layout: str) -> Person:
     meaning = view.meaning[name]
     words = set(split_words(name))
+    # A bike or a scooter is used by many in turn; a device only where a row is a trip, as a phone has one owner.
     shared = bool(words & (_SHARED_THINGS if layout == "trips" else _ALWAYS_SHARED))
     shared = shared or any(word in name.lower() for word in _SHARED_IN_SCRIPTS)
     why = f"the word {meaning.word} in its name" if meaning is not None else "its name"
@@ -110,6 +115,8 @@ def _without_repeats(view: TableView, names: list[str]) -> list[str]:
     A column called like a human that a thing tells is kept: one user may have several devices, and then it matters
     which is meant; where each tells the other, they are one.
     """
+    # Before each name, `distinct` has columns of which none tells another.  A name that is told by one of them says
+    # nothing new; one that tells some of them takes their place.
     distinct: list[str] = []
     for name in names:
         told_by = [
@@ -136,6 +143,7 @@ def _file_person(view: TableView, times: Sequence[TimeGuess]) -> tuple[Person, .
         .agg(first=pl.col("t").min(), last=pl.col("t").max())
         .sort("first")
     )
+    # Sorted by their beginnings, a file overlaps an earlier one if it begins before the latest end so far.
     earlier = spans["last"].cum_max().shift(1)
     overlapping = int((spans["first"] < earlier).sum())
     if overlapping * 2 < spans.height - 1:
@@ -153,6 +161,7 @@ def _is_human(name: str) -> bool:
 def _is_key(view: TableView, name: str) -> bool:
     """Whether a column could be the key of people: ids that come again, and many of them."""
     shape = view.shapes[name]
+    # Nearly all different is a number of the row, only one or two values is a kind of something.
     few = shape.distinct < 2 or shape.distinct * 2 > view.rows
     if few or shape.counts_rows or shape.missing or shape.type not in ("whole numbers", "text"):
         return False
@@ -172,6 +181,7 @@ def _likely_keys(view: TableView, used: set[str]) -> tuple[Person, ...]:
             continue
         if shape.type not in ("whole numbers", "text") or shape.counts_rows or shape.distinct > _MOST_PEOPLE:
             continue
+        # The most values first: more people are the more careful guess.
         per_value = view.rows / shape.distinct
         why = f"no name says it, but each of its values comes again, {per_value:,.0f} times on average"
         candidates.append(Person(column=name, people=shape.distinct, why=why, named=False))
@@ -184,6 +194,7 @@ def place_candidates(view: TableView, times: Sequence[TimeGuess], people: Sequen
     free = [name for name in view.frame.columns if name not in used and name not in ("file", "folder")]
     fine = [name for name in free if view.meaning[name] is None and _is_like_degrees(view, name)]
     candidates = []
+    # Coordinates stand side by side in nearly every table.
     for first, second in pairwise(fine):
         orders = pair_orders(view.numbers(first), view.numbers(second))
         for order in orders:
@@ -193,6 +204,7 @@ def place_candidates(view: TableView, times: Sequence[TimeGuess], people: Sequen
     names = []
     for name in free:
         shape = view.shapes[name]
+        # A place comes again at least three times on average.
         several = shape.distinct > 1 and 3 * shape.distinct <= view.rows
         if view.meaning[name] is None and several and not shape.missing and shape.type in ("whole numbers", "text"):
             names.append(name)
@@ -215,6 +227,7 @@ def time_candidates(view: TableView) -> tuple[Hint, ...]:
             continue
         steps = view.numbers(name).diff().drop_nulls()
         rising = float((steps >= 0).mean() or 0.0)  # type: ignore[arg-type]
+        # A column that counts 1, 2, 3, ... numbers rows; time stands still or leaps.
         ones = float((steps == 1).mean() or 0.0)  # type: ignore[arg-type]
         if rising > _RISING and ones < _RISING:
             why = f"'{name}' is the time: its numbers go up, or stay, in {rising:.0%} of the rows"
@@ -228,6 +241,7 @@ def _is_like_degrees(view: TableView, name: str) -> bool:
         return False
     values = view.numbers(name).drop_nulls()
     inside = float((values.abs() <= 180).mean() or 0.0)  # type: ignore[arg-type]
+    # Degrees have more than two decimals: half of the values must.
     fine = float((values != values.round(2)).mean() or 0.0)  # type: ignore[arg-type]
     return inside >= 0.95 and fine > 0.5
 
@@ -242,14 +256,15 @@ def find_trajectory(
     """Return the column that says which trajectory; "" where none does, or where it is used again and again."""
     if layout == "trips":
         return ""
-    if "traj_id" in view.said:
-        return view.said["traj_id"]
+    if "traj_id" in view.named_columns:
+        return view.named_columns["traj_id"]
     used = names_in(where, times)
     who = people[0].column if people and people[0].named else ""
     for name in view.named("trajectory"):
         shape = view.shapes[name]
         if name in used or shape.counts_rows or shape.distinct == view.rows or shape.missing:
             continue
+        # One trajectory is of one person: an id that comes with several is used anew by each of them.
         if who and not view.determines(name, who):
             view.guesses.append(f"Column '{name}' is no key of trajectories: it comes again with other people.")
             continue
@@ -264,6 +279,8 @@ def _spans_days(view: TableView, name: str, time: TimeGuess) -> bool:
     """Whether one value comes again after more than a day without it."""
     if not time.dated:
         return False
+    # Gaps of more than a day inside one id; if half of the ids have one, the id is of a line or a vehicle, not of a
+    # trip.
     table = pl.DataFrame({"g": view.text[name], "t": time_of_rows(view, time)}).drop_nulls().sort("g", "t")
     gap = table.select(((pl.col("t").diff() > _DAY_US) & (pl.col("g") == pl.col("g").shift(1))).sum()).item()
     return bool(gap > table["g"].n_unique() // 2)

@@ -95,11 +95,14 @@ def read_position(position: PositionColumn) -> tuple[pl.Expr, pl.Expr]:
     if position.format == PAIR:
         text = pl.col(position.columns[0]).cast(pl.String)
         text = pl.when(text.str.contains(_PAIR_SHAPE)).then(text.str.replace(r"(?i)SRID=\d+;", ""))
+        # The shape is checked first, so that a text with numbers in it is not taken for a pair.
         first, second = (text.str.extract(_TWO, i).cast(pl.Float64, strict=False) for i in (1, 2))
         x, y = (first, second) if position.order == "lonlat" else (second, first)
         return x.alias("x"), y.alias("y")
     if position.format == WKB:
         raw = pl.col(position.columns[0]).cast(pl.String).str.strip_chars()
+        # Byte order, type and an optional number of the system stand in front: the coordinates are always the last 16
+        # bytes.
         known = pl.when(raw.str.contains(_WKB_SHAPE) & raw.str.starts_with("01")).then(raw)
         body = known.str.decode("hex", strict=False)
         x, y = (body.bin.slice(at, 8).bin.reinterpret(dtype=pl.Float64, endianness="little") for at in (-16, -8))
@@ -116,10 +119,12 @@ def read_axis(text: pl.Expr, form: str) -> pl.Expr:
     if form != SEXAGESIMAL:
         return values.cast(pl.Float64, strict=False)
     shaped = pl.when(values.str.contains(_SEXAGESIMAL_SHAPE)).then(values)
+    # "51° 30' 26\"" gives 51, 30 and 26; missing parts are 0.
     parts = shaped.str.extract_all(r"\d+(?:\.\d+)?").cast(pl.List(pl.Float64), strict=False)
     degrees = parts.list.get(0, null_on_oob=True)
     minutes = parts.list.get(1, null_on_oob=True).fill_null(0.0)
     seconds = parts.list.get(2, null_on_oob=True).fill_null(0.0)
+    # South and west are negative; so is a minus in front.
     sign = pl.when(shaped.str.contains(r"[SWsw]|^\s*-")).then(-1.0).otherwise(1.0)
     within = (minutes < 60) & (seconds < 60)
     return pl.when(within).then(sign * (degrees + minutes / 60 + seconds / 3600))
@@ -144,10 +149,13 @@ def detect_axis_format(name: str, text: pl.Series, numbers: pl.Series | None, li
         marked = sample.str.contains(_SEXAGESIMAL_SHAPE) & sample.str.contains(_MARKED)
         return (SEXAGESIMAL,) if float(marked.mean() or 0.0) >= _ENOUGH else ()  # type: ignore[arg-type]
     known = numbers.drop_nulls()
+    # Numbers with fractions, or small enough, are degrees as they are.
     if not len(known) or _within(known, limit) or bool((known != known.round(0)).any()):
         return (DEGREES,)
+    # A name like "lat_e6" says the scale.
     unit = next((form for form in _SCALES if form in name.lower().replace("_", "")), "")
     unit = "e6" if "micro" in name.lower() else unit
+    # Whole numbers that are too large for degrees: which scale brings them into range?
     fitting = [form for form, scale in _SCALES.items() if _within(known * scale, limit)]
     if unit in fitting:
         return (unit,)

@@ -88,9 +88,9 @@ class Profile:
 
 
 def profile_table(
-    frame: pl.DataFrame, *, geometry: str | None = None, said: Mapping[str, str] | None = None
+    frame: pl.DataFrame, *, geometry: str | None = None, named: Mapping[str, str] | None = None
 ) -> Profile:
-    """Return what a table is; `said` has columns that somebody named, by our names (traj_id, user_id, t, x, ...).
+    """Return what a table is; `named` has columns that somebody named, by our names (traj_id, user_id, t, x, ...).
 
     Examples
     --------
@@ -100,12 +100,14 @@ def profile_table(
     >>> seen.layout, seen.times[0].columns, seen.times[0].fits[0].format, [person.column for person in seen.people]
     ('visits', ('utcTime',), 'ymd', ['user'])
     """
-    view = TableView(frame, geometry=geometry, roles=said or {})
+    # Each finder may rely on those before it: when, then where, then who, then which trajectory.
+    view = TableView(frame, geometry=geometry, roles=named or {})
     layout, where, times = find_layout(view, find_times(view))
     degrees = guess_degrees(view, where) if "x" in where or "geometry" in where else None
     people = find_people(view, layout, where, times)
     trajectory = find_trajectory(view, people, where, times, layout)
     facts = measure_rows(view, layout, where, times, trajectory, people, degrees)
+    # Hints are for tables that no layout fits: what a person could be asked about, best first.
     hints: dict[str, tuple[Hint, ...]] = {}
     if layout == "unknown" and not times:
         hints["when"] = time_candidates(view)
@@ -123,7 +125,7 @@ def profile_table(
         trajectory=trajectory,
         people=people,
         degrees=degrees,
-        unordered=view.unordered if layout == "points" and not {"x", "y"} & set(view.said) else None,
+        unordered=view.unordered if layout == "points" and not {"x", "y"} & set(view.named_columns) else None,
         positions=guess_positions(view, where),
         hints=hints,
         facts=facts,
@@ -142,6 +144,7 @@ def _roles(
 ) -> dict[str, tuple[str, str]]:
     """Return what each column is, and why."""
     roles: dict[str, tuple[str, str]] = {}
+    # Only the likeliest person gets the role; others are offered.
     for person in people[:1]:
         roles[person.column] = ("person", person.why)
     if trajectory:

@@ -56,8 +56,9 @@ Layout = tuple[str, dict[str, Any], tuple[TimeGuess, ...]]
 def find_layout(view: TableView, times: dict[str, TimeGuess]) -> Layout:
     """Return what a row is: one of the layouts, the columns that say where, and the times of it."""
     facts: dict[str, Any] = {
-        ours: name for ours, name in view.said.items() if ours in ("location", "x", "y", "geometry")
+        ours: name for ours, name in view.named_columns.items() if ours in ("location", "x", "y", "geometry")
     }
+    # Columns that somebody named are taken as such; only how their numbers are written is looked up.
     for axis, limit in (("x", 180), ("y", 90)):
         named = view.meaning.get(facts.get(axis, ""))
         if named is not None and named.role in ("lon", "lat"):
@@ -77,16 +78,19 @@ def find_layout(view: TableView, times: dict[str, TimeGuess]) -> Layout:
         one = (next(iter(times.values())),)
     if view.headless:
         _name_coordinates(view)
+    # Named axes, then those of the one end that a table has, then two columns whose order nobody knows.
     pair = _pair(view, "") or _find_one_side(view) or view.unordered
     both = _find_pair_column(view) if pair is None else ""
     geometry = [name for role in _GEOMETRIES for name in view.named(role) if not both]
     if both:
         geometry = [both]
+    # A place of which every row has another is no place but a key.
     spots = [name for name in view.named("place") if view.shapes[name].distinct < view.rows]
     if geometry and not both and not _is_points(view, geometry[0]):
         view.problems.append(f"Column '{geometry[0]}' holds lines or areas, no points.")
         geometry = []
     if not one:
+        # Positions without times are a table of places.
         return ("places" if pair or geometry else "unknown"), {}, ()
     if geometry:
         return "points", {"geometry": geometry[0]}, one
@@ -106,6 +110,7 @@ def find_layout(view: TableView, times: dict[str, TimeGuess]) -> Layout:
 
 def _find_trip(view: TableView, times: dict[str, TimeGuess]) -> Layout | None:
     """Return the layout of one row per trip, None where rows have no two ends."""
+    # Some publishers mark only the end: plain coordinates are those of the beginning then.
     start = _pair(view, "start") or _pair(view, "")
     end = _pair(view, "end")
     places = [_best_name(view, _place_names(view, side)) for side in ("start", "end")]
@@ -118,6 +123,7 @@ def _find_trip(view: TableView, times: dict[str, TimeGuess]) -> Layout | None:
         # A row that says where it is itself is a position of a vehicle whose line has these ends.
         view.guesses.append("A row is a position: beside it stand those of a start and of an end, which are not read.")
         return None
+    # A date for one end and a number for the other are not two times of the same thing.
     if begin.dated != times["end"].dated:
         return None
     both = (begin, times["end"])
@@ -147,6 +153,7 @@ def _order_moments(view: TableView) -> dict[str, TimeGuess]:
 
 def _is_in_order(begin: pl.Series, end: pl.Series) -> bool:
     """Whether one time is hardly ever before the other, and mostly after it."""
+    # A few rows in the wrong order are errors of the file; half of all trips at least must take some time.
     return not bool((end < begin).mean() > 0.02) and bool((end > begin).mean() > 0.5)  # type: ignore[operator]
 
 
@@ -173,6 +180,7 @@ def _best_name(view: TableView, names: Sequence[str]) -> str:
     """Return the column to take of several that name the same places: the fullest, and an id before a name."""
     if not names:
         return ""
+    # Of columns that are nearly as full, an id is better than a name, which is spelt in several ways.
     least = min(view.shapes[name].missing for name in names)
     full = [name for name in names if view.shapes[name].missing <= least + 0.02]
     # A finer place is worth more than a coarser one; names of one place differ now and then, ids do not.
@@ -194,8 +202,8 @@ def _is_axis(view: TableView, name: str, limit: float) -> bool:
     """Whether a column that is called so holds coordinates, in whatever form; the form is kept in the view."""
     if name in view.forms:
         return True
-    if "form" in view.said:
-        view.forms[name] = (view.said["form"],)
+    if "form" in view.named_columns:
+        view.forms[name] = (view.named_columns["form"],)
         return True
     numbers = view.numbers(name) if view.is_numeric(name) else None
     forms = detect_axis_format(name, view.text[name], numbers, limit)
@@ -206,6 +214,7 @@ def _is_axis(view: TableView, name: str, limit: float) -> bool:
 
 def _right_way(view: TableView, lon: str, lat: str) -> tuple[str, str]:
     """Return longitude and latitude; where only the other way round is possible, names are wrong."""
+    # Numbers that are no degrees yet cannot be judged by their size.
     written = {*view.forms.get(lon, ()), *view.forms.get(lat, ())} - {DEGREES}
     if written:
         return lon, lat
@@ -216,6 +225,7 @@ def _right_way(view: TableView, lon: str, lat: str) -> tuple[str, str]:
     words = f"'{lat}' is taken to be the longitude and '{lon}' the latitude"
     if all(words not in guess for guess in view.guesses):
         view.guesses.append(f"{words}, against their names: only a longitude can be beyond 90.")
+    # The form is marked as known, so that the swap is not asked for again.
     view.forms[lon] = view.forms[lat] = (DEGREES,)
     return lat, lon
 
@@ -244,15 +254,16 @@ def _is_plain_wkt(view: TableView, name: str) -> bool:
     head = view.sample(name).head(200)
     if not bool(head.str.contains(r"(?i)^\s*POINT").all()):
         return False
-    return view.said.get("order", "lonlat") == "lonlat" and _pair_order(view, name) == ("lonlat",)
+    return view.named_columns.get("order", "lonlat") == "lonlat" and _pair_order(view, name) == ("lonlat",)
 
 
 def _pair_order(view: TableView, name: str) -> tuple[str, ...]:
     """Return which coordinate comes first in a column with both; both where nobody can tell."""
-    if "order" in view.said:
-        return (view.said["order"],)
+    if "order" in view.named_columns:
+        return (view.named_columns["order"],)
     first, second = read_numbers_of_pair(view, name, "lonlat")
     possible = tuple(pair_orders(first, second))
+    # The name of the column may say the order ("latlon"), but only if the values allow it.
     meaning = view.meaning[name]
     if meaning is not None and meaning.role in possible:
         return (meaning.role,)
@@ -286,6 +297,7 @@ def _name_coordinates(view: TableView) -> None:
     file is of one region and the usual order decides nothing: then both orders stay possible, and neither is named.
     """
     fractions = _find_fractions(view)
+    # One of two neighbours goes beyond 90: that one is the longitude.
     for (first, far_first), (second, far_second) in pairwise(fractions):
         if far_first == far_second:
             continue
@@ -305,6 +317,7 @@ def _name_trip(view: TableView, times: dict[str, TimeGuess]) -> dict[str, TimeGu
     """
     pairs = _find_fractions(view)
     moments = [name for name in view.frame.columns if _is_moment(view, name)]
+    # Two times, four coordinates, and in each pair one that goes beyond 90; anything less could be something else.
     if len(moments) != 2 or len(pairs) != 4 or any(pairs[i][1] == pairs[i + 1][1] for i in (0, 2)):
         return times
     if not _is_in_order(*(view.moments(name) for name in moments)):
@@ -338,6 +351,7 @@ def _find_fractions(view: TableView) -> list[tuple[str, bool]]:
         inside = bool((values.abs() <= 180).mean() >= 0.95)  # type: ignore[operator]
         fine = bool((values != values.round(2)).mean() > 0.5)  # type: ignore[operator]
         if inside and fine:
+            # A handful of errors beyond 90 does not make a longitude.
             fractions.append((name, bool((values.abs() > 90).mean() > 0.001)))  # type: ignore[operator]
     return fractions
 
@@ -354,6 +368,7 @@ def _places_of(view: TableView, pair: tuple[str, str], time: TimeGuess) -> list[
     ]
     fixed = []
     for name in free:
+        # As many different positions as different values: each value has one.
         spots = pl.DataFrame(
             {"p": view.text[name], "x": view.numbers(pair[0]), "y": view.numbers(pair[1])}
         ).drop_nulls()
@@ -376,6 +391,7 @@ def _is_check_in(view: TableView, place: str, pair: tuple[str, str]) -> bool:
 
     A vehicle has many positions near one stop; a place where people check in has one, or few.
     """
+    # Few positions per place: people check in at the place.  Many: a vehicle that passes it.
     spots = pl.DataFrame({"x": view.text[pair[0]], "y": view.text[pair[1]]}).n_unique()
     if 2 * spots > view.rows and spots > 3 * view.shapes[place].distinct:
         return False
@@ -395,6 +411,7 @@ def columns_beside(view: TableView, layout: str, where: Mapping[str, Any]) -> di
     """Return the degrees beside places with names, where (almost) every row has them."""
     if "location" not in where:
         return {}
+    # Trips need the degrees of both ends.
     pairs = [_pair(view, side) for side in (("start", "end") if layout == "trips" else ("",))]
     names = [name for pair in pairs if pair is not None for name in pair]
     named = [view.meaning[name] for name in names]
@@ -416,6 +433,7 @@ def guess_degrees(view: TableView, where: Mapping[str, Any]) -> bool | None:
     meaning = view.meaning.get(first)
     named = meaning is not None and meaning.role in ("lon", "lat")
     # Of columns called so, half may be placeholders such as -999; no metres are within the range of degrees.
+    # Names lower the share that is needed: a column called "lon" holds degrees even if many are missing values.
     fits = bool(((x.abs() <= most_x) & (y.abs() <= most_y)).mean() >= (0.5 if named else 0.95))  # type: ignore[operator]
     if not fits:
         return False
@@ -434,6 +452,7 @@ def guess_positions(view: TableView, where: Mapping[str, Any]) -> dict[str, Posi
     pairs = zip(*((names,) if isinstance(names, str) else names for names in (where["x"], where["y"])), strict=True)
     ends = ("point",) if isinstance(where["x"], str) else ("origin", "destination")
     positions = {}
+    # Longitude and latitude are written alike, so that what one of them excludes is excluded for both.
     for end, pair in zip(ends, pairs, strict=True):
         # Forms of both axes: where one of them can tell, both are written alike.
         forms = [view.forms[name] for name in pair if name in view.forms]
@@ -466,6 +485,7 @@ def _read_pair(values: pl.Series) -> tuple[pl.Series, pl.Series] | None:
     if values.dtype != pl.Binary or values.null_count():
         return None
     points = values.to_list()
+    # 21 bytes: byte order 1 (little endian), four bytes for the type, and two floats.
     if any(len(point) != _WKB_BYTES or point[0] != 1 for point in points):
         return None
     bare = np.frombuffer(b"".join(points), np.uint8).reshape(-1, _WKB_BYTES)[:, -16:].copy().view("<f8")

@@ -39,7 +39,7 @@ class TableView:
     frame : polars.DataFrame
     geometry : str or None
         The column that the file itself declares to be the place.
-    said : mapping
+    named_columns : mapping
         Columns that somebody named, by our names.
     headless : bool
         Whether the names of columns say nothing, because the file has none.
@@ -48,9 +48,10 @@ class TableView:
     def __init__(self, frame: pl.DataFrame, *, geometry: str | None = None, roles: Mapping[str, str]) -> None:
         self.frame = frame
         self.rows = frame.height
-        self.said = dict(roles)
+        self.named_columns = dict(roles)
         self.guesses: list[str] = []
         self.problems: list[str] = []
+        # Everything as text once: formats of times and positions are told from text, whatever the type in the file.
         self.text = {name: _as_text(frame[name]) for name in frame.columns}
         self.shapes = {name: _shape(name, self.text[name], frame[name].dtype) for name in frame.columns}
         self.meaning: dict[str, Meaning | None] = {name: column_meaning(name) for name in frame.columns}
@@ -79,6 +80,8 @@ class TableView:
                 fits = self.fit(name)
                 if fits and fits[0].format not in ("number", "clock"):
                     self.meaning[name] = Meaning(role="time", side=side, word=name)
+                # A column without a role whose name is a side is now a time or nothing; roles of others are corrected
+                # below.
                 continue
             if meaning is None or meaning.role != "place" or not meaning.side or self.is_numeric(name):
                 continue
@@ -117,6 +120,7 @@ class TableView:
         if name not in self._fits:
             fits = tuple(detect_time_formats(self.sample(name)))
             if {fit.format for fit in fits} == {"dmy", "mdy"}:
+                # 03/04 fits both orders: the whole column is searched for a number above 12, which can only be a day.
                 parts = [
                     self.text[name].str.extract(r"^\s*(\d{1,2})[-/.](\d{1,2})[-/.]", i).cast(pl.Int16) for i in (1, 2)
                 ]
@@ -141,11 +145,13 @@ class TableView:
     def sample(self, name: str) -> pl.Series:
         """Return some values of a column, from all of it."""
         values = self.text[name].drop_nulls()
+        # Every n-th value, not the first ones: files are often sorted by what is looked for.
         return values if len(values) <= _SAMPLE else values.gather_every(-(-len(values) // _SAMPLE))
 
     def determines(self, column: str, other: str) -> bool:
         """Whether every value of a column comes with one value of the other, as far as both are there."""
         pairs = pl.DataFrame({"a": self.text[column], "b": self.text[other]}).drop_nulls()
+        # As many pairs as different values of the first: each has one partner.
         return pairs.height > 0 and pairs.n_unique() == pairs["a"].n_unique()
 
 
@@ -181,6 +187,7 @@ def _shape(name: str, text: pl.Series, dtype: pl.DataType) -> ColumnProfile:
         head = text.drop_nulls().head(100).cast(pl.Float64, strict=False)
         if head.null_count() <= len(head) // 2:
             numbers = text.cast(pl.Float64, strict=False)
+            # One value in a hundred may be garbage without making a column of numbers a text.
             if (len(text) - numbers.null_count()) / filled >= 0.99:
                 whole = text.cast(pl.Int64, strict=False)
                 kind = "whole numbers" if whole.null_count() == numbers.null_count() else "numbers"
@@ -188,6 +195,7 @@ def _shape(name: str, text: pl.Series, dtype: pl.DataType) -> ColumnProfile:
     counts = False
     if numbers is not None and kind != "text" and distinct == filled == len(text) > 1:
         steps = numbers.diff().drop_nulls()
+        # A column that rises with every row and is never empty numbers the rows.
         counts = bool((steps > 0).all()) and bool((numbers == numbers.round(0)).all())
     lengths = text.str.len_chars()
     return ColumnProfile(

@@ -100,6 +100,8 @@ def unpack_tables(path: Path, folder: Callable[[], Path]) -> list[Path]:
             root = folder()
             files = []
             for number, entry in enumerate(tables, 1):
+                # Only the last part of a name inside an archive is used, in a folder of its own: a name like ../../x
+                # leads nowhere.
                 file = root / f"{number:06}" / entry.filename.replace("\\", "/").rsplit("/", 1)[-1]
                 file.parent.mkdir(parents=True)
                 with archive.open(entry) as stream, file.open("wb") as out:
@@ -119,6 +121,7 @@ def plain_text(path: str | Path, dialect: Dialect, folder: Path) -> Iterator[Pat
         yield file
         return
     copy = folder / "plain.txt"
+    # Bytes of one letter may be split between two chunks; the decoder keeps the first half.
     decoder = codecs.getincrementaldecoder(dialect.encoding)()
     try:
         with open_text(path) as stream, copy.open("wb") as out:
@@ -149,9 +152,9 @@ def open_text(path: str | Path) -> Iterator[IO[bytes]]:
             with zipfile.ZipFile(file) as archive:
                 tables = [one for one in archive.infolist() if _is_table(one)]
                 if len(tables) != 1:
-                    held = "none" if not tables else f"{len(tables):,}"
+                    n_tables = "none" if not tables else f"{len(tables):,}"
                     raise InputError(
-                        f"{shown}: a .zip file must hold a text table; this one holds {held}. Unpack it, and give "
+                        f"{shown}: a .zip file must hold a text table; this one holds {n_tables}. Unpack it, and give "
                         "the table in it."
                     )
                 with archive.open(tables[0]) as stream:

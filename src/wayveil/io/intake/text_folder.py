@@ -45,8 +45,10 @@ def gather_files(
     parts: list[Path] = []
     frames: list[pl.DataFrame] = []
     rows = 0
+    # One file at a time is in memory, and about two million rows before they are set down.
     for number, file in enumerate(files):
         where = f"{shown}: file {number + 1:,} of {len(files):,} by name"
+        # An empty file is what some programs leave for a day without data.
         if file.stat().st_size == 0:
             continue
         dialect = find_dialect(file, where)
@@ -57,6 +59,7 @@ def gather_files(
         stem = file.name.partition(".")[0] or file.name
         mark = pl.lit(stem).alias(FILE)
         frames.append(
+            # The number of the file is in the upper bits of each row's number, so that messages can tell file and line.
             frame.select(pl.col(ROW_NUMBER) + number_in_file(number), *expected, *(() if FILE in expected else (mark,)))
         )
         rows += frame.height

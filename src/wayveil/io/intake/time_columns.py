@@ -67,11 +67,13 @@ def find_times(view: TableView) -> dict[str, TimeGuess]:
     dates: dict[str, list[str]] = {}
     clocks: dict[str, list[str]] = {}
     digit_clocks: dict[str, list[str]] = {}
+    # Every column is looked at once, and put where it could be used: as a whole time, as a date, or as a clock.
     for position, name in enumerate(view.frame.columns):
         if not view.shapes[name].distinct:
             continue
         meaning = view.meaning[name]
         named = meaning is not None and meaning.role == "time"
+        # Reading all formats takes long: columns are tried whose name says "time", and those that look like it.
         fits = view.fit(name) if named or _could_be_time(view, name) else ()
         side = meaning.side if meaning is not None and named else ""
         if fits and fits[0].format == CLOCK:
@@ -83,6 +85,7 @@ def find_times(view: TableView) -> dict[str, TimeGuess]:
         dated = fits[0].format not in (NUMBER, CLOCK)
         if dated and not fits[0].has_clock:
             dates.setdefault(side, []).append(name)
+        # A date with a clock (4 + 3) is worth more than a name (2); between equals the first column wins.
         rank = 4 * (dated and fits[0].has_clock) + 3 * dated + 2 * named + (fits[0].format == CLOCK)
         ranked.setdefault(side, []).append((-100 * rank + position, name))
     times = {}
@@ -91,13 +94,16 @@ def find_times(view: TableView) -> dict[str, TimeGuess]:
         fit = view.fit(best)[0]
         day = dates.get(side)
         clock = clocks.get(side) or digit_clocks.get(side)  # 81500 is a time of day only beside a date
+        # In two columns only if the best single one is not a whole time itself.
         in_two = day and clock and (best in clock or not fit.has_clock)
         times[side] = _in_two_columns(view, day[0], clock[0]) if in_two and day and clock else guess_time(view, best)
     parts = _find_parts(view)
     best_one = times.get("")
+    # Year, month, day in columns of their own are taken where nothing better was found.
     if parts is not None and (best_one is None or not best_one.dated or not best_one.fits[0].has_clock):
         times[""] = parts
-    column = view.said.get("t")
+    # What somebody named as t is t.
+    column = view.named_columns.get("t")
     if column in view.frame.columns:
         times[""] = guess_time(view, column)
     return times
@@ -136,6 +142,7 @@ def _in_two_columns(view: TableView, date: str, clock: str) -> TimeGuess:
 
 def _find_parts(view: TableView) -> TimeGuess | None:
     """Return the time that stands in columns for year, month and day, with hour, minute and second as far as there."""
+    # "start_hour" is no hour: only names that are nothing but the word.
     by_word = {"".join(split_words(name)): name for name in view.frame.columns if view.is_numeric(name)}
     parts: list[str] = []
     for part, words in _PART_WORDS.items():
@@ -143,10 +150,12 @@ def _find_parts(view: TableView) -> TimeGuess | None:
         if name is None:
             if part in ("year", "month", "day"):
                 return None
+            # Parts must come without a gap: without an hour, a minute means nothing.
             break
         parts.append(name)
     moments = _read_part_columns(view, tuple(parts))
     bad = moments.null_count()
+    # One row in ten may be wrong; more, and these columns are something else.
     if bad > view.rows // 10:
         return None
     if bad:
@@ -190,6 +199,7 @@ def _count_bad(view: TableView, names: tuple[str, ...]) -> tuple[int, int]:
     if len(names) == 2:
         moments = moments + parse_time_text(view.text[names[1]], CLOCK)
     blank = pl.DataFrame([view.text[name].str.strip_chars() for name in names])
+    # Blank is not bad: trips may lack an end, and the two are counted apart.
     empty = blank.select(pl.all_horizontal(pl.all().is_null() | (pl.all() == ""))).to_series()
     n_empty = int(empty.sum())
     bad = int((moments.is_null() & ~empty).sum())
@@ -217,6 +227,7 @@ def _find_offset(view: TableView, time: str) -> str:
             continue
         minutes = view.numbers(name)
         quarters = bool((minutes % 15 == 0).all())
+        # Half of the values at least an hour from UTC: small multiples of 15 could count anything.
         if quarters and bool((minutes.abs() <= _MOST_OFFSET_MIN).all()) and bool((minutes.abs() >= 60).mean() > 0.5):  # type: ignore[operator]
             view.guesses.append(f"Times are UTC, and '{name}' has the minutes to local time: that is taken.")
             return name

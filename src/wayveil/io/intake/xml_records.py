@@ -43,6 +43,7 @@ def convert_xml(path: Path, folder: Path, *, shown: str) -> Path:
         If the file is no XML, is cut short, has a document type (which could make it grow without bound), or no
         element of it has attributes.
     """
+    # Twice through the file: once to find which element is a row, once to read the rows.
     reader = _Rows(_find_row_element(path, shown))
     _parse(path, shown, reader.start, reader.end)
     columns = list(dict.fromkeys(key for row in reader.rows for key in row))
@@ -73,6 +74,7 @@ def _find_row_element(path: Path, shown: str) -> str:
     most = max(seen.values(), default=0)
     if most < 2:
         raise InputError(f"{shown}: no element of the XML comes again with attributes, so there are no rows in it.")
+    # Elements nearly as frequent count as well, and the innermost of them wins.
     return max((depth, times, name) for (depth, name), times in seen.items() if times * 2 >= most)[2]
 
 
@@ -85,6 +87,7 @@ class _Rows:
         self._around: list[dict[str, str]] = []
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
+        # Attributes with a prefix are of XML itself, not of the data.
         inside = {f"{name}_{key}": value for key, value in attributes.items() if ":" not in key}
         if name == self.row:
             self.rows.append({key: value for outer in (*self._around, inside) for key, value in outer.items()})

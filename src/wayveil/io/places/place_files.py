@@ -95,6 +95,7 @@ def _places(table: Table, given: str | None, declared: Crs | None, drawn: Sequen
     rows.refuse(~names.is_first_distinct(), "a place has the name of another place", "Give each a name of its own.")
     kinds = as_text(rows, at["node"]).fill_null("").to_list() if "node" in at else [""] * len(rows)
     radius, stay = (_amounts(rows, at.get(name)) for name in ("radius_m", "min_stay"))
+    # Points and polygons become one form: a point per place and rings, NaN for what a place is not.
     outlines = shapes(drawn) if drawn is not None else _drawn(rows, [at[name] for name in where])
     system = _system(table, given, declared, where, outlines)
     frame, outlines = _in_metres(rows, outlines, system)
@@ -179,6 +180,7 @@ def _system(table: Table, given: str | None, system: Crs | None, where: list[str
         if could_be_degrees(outlines.x, outlines.y):
             raise unsaid_degrees_error(table.path, "every place")
         return None
+    # All corners and points must be able to be degrees, or they are metres.
     x = np.append(outlines.x, outlines.ring_x)
     y = np.append(outlines.y, outlines.ring_y)
     return WGS84 if could_be_degrees(x[~np.isnan(x)], y[~np.isnan(y)]) else None
@@ -186,6 +188,7 @@ def _system(table: Table, given: str | None, system: Crs | None, where: list[str
 
 def _in_metres(rows: Rows, outlines: Shapes, crs: Crs | None) -> tuple[Frame, Shapes]:
     degrees = crs is not None and bool(crs.degrees)
+    # The place that each corner belongs to, by way of its ring.
     corner = outlines.ring_place[np.repeat(np.arange(len(outlines.ring_place)), np.diff(outlines.ring_offsets))]
     bad = _outside(outlines.x, outlines.y, degrees) & ~np.isnan(outlines.x)
     bad |= np.bincount(corner[_outside(outlines.ring_x, outlines.ring_y, degrees)], minlength=len(rows)) > 0
@@ -193,6 +196,7 @@ def _in_metres(rows: Rows, outlines: Shapes, crs: Crs | None) -> tuple[Frame, Sh
     rows.refuse(bad, f"coordinates are not {form}", _CORRECT)
     if not degrees:
         return Frame(crs="" if crs is None else crs.name), outlines
+    # One frame for points and corners, or they would not lie in each other.
     points = ~np.isnan(outlines.x)
     every_x = np.append(outlines.x[points], outlines.ring_x)
     every_y = np.append(outlines.y[points], outlines.ring_y)

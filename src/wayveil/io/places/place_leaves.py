@@ -51,6 +51,7 @@ def attach_places(taxonomy: Taxonomy, places: Places) -> Taxonomy:
         )
     tree = grown(taxonomy, [(places.name[i], below[places.node[i]]) for i in new])
     named = set(places.name)
+    # A place with the name of a kind would be a leaf and an inner node at once.
     inner = [name for name, leaf in zip(tree.nodes, tree.is_leaf.tolist(), strict=True) if not leaf and name in named]
     if inner:
         raise InputError(

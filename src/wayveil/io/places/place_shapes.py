@@ -59,6 +59,7 @@ def shape_of_wkt(text: str | None) -> Shape | None:
     if kind == "POINT":
         points = _points(body)
         return None if points is None or len(points) != 1 else (points[0], [])
+    # The outer border of each polygon is its first list; holes follow it and are left out.
     polygons = [body] if kind == "POLYGON" else _FORMS["POLYGON"].findall(body[1:-1])
     return _polygons([_points(re.findall(_LIST, polygon)[0]) for polygon in polygons])
 
@@ -110,12 +111,16 @@ def centroids(shapes: Shapes, n: int) -> tuple[FloatArray, FloatArray]:
     # Around their own mean, so that large coordinates do not swallow the area.
     x = shapes.ring_x - mean_x[place]
     y = shapes.ring_y - mean_y[place]
+    # The corner after each; behind the last one of a ring comes its first.
     after = np.arange(len(ring)) + 1
     after[shapes.ring_offsets[1:] - 1] = shapes.ring_offsets[:-1]
+    # Twice the signed area of the triangle of the mean and each side; their sum is twice the area of the ring (the
+    # shoelace formula), and their weighted middles give the centroid.
     cross = x * y[after] - x[after] * y
     twice = np.bincount(ring, cross, len(shapes.ring_place))
     cross = cross * np.sign(twice)[ring]  # a border may run either way
     area = np.bincount(place, cross, n)
+    # A line or a point drawn as a polygon has no area to divide by.
     flat = area <= 1e-12 * (1 + np.bincount(place, x**2 + y**2, n))
     safe = np.where(flat, 1.0, 3 * area)
     x_off, y_off = (np.bincount(place, (v + v[after]) * cross, n) / safe for v in (x, y))

@@ -81,6 +81,7 @@ def in_tree_order(taxonomy: Taxonomy) -> Taxonomy:
     """
     rank = sorted(range(len(taxonomy)), key=lambda node: taxonomy.nodes[node])
     # With the nodes by name, the children of a node come by name in the order of the model, too.
+    # Twice reordered: by name, and then as the tree has it, which keeps names among siblings.
     by_name = _reordered(taxonomy, np.array(rank, np.int64))
     return _reordered(by_name, by_name.order)
 
@@ -114,6 +115,7 @@ def with_own_leaves(taxonomy: Taxonomy, inner_nodes: Sequence[str]) -> Taxonomy:
     for name in dict.fromkeys(inner_nodes):
         own = name + UNSPECIFIED
         if own not in code:
+            # An added leaf is remembered as such: if nobody is left at it, it must not be published.
             added.append((own, code[name]))
         elif taxonomy.parent[code[own]] != code[name] or not taxonomy.is_leaf[code[own]]:
             raise InputError(

@@ -131,6 +131,8 @@ def read_published_taxonomy(path: str | Path, *, exact: bool = False) -> Taxonom
     if rows.respelled:
         raise table.wrong(f"not a published taxonomy: a name is not in normal form. {_AGAIN}")
     file_table = _table(path)
+    # Each check is a place where something could be said that no reader looks at: other words for true, labels that the
+    # tree implies, an order of rows.
     if rows.blank or not sensitive.is_in(["true", "false"]).fill_null(False).all():
         raise table.wrong(f"not a published taxonomy: 'sensitive' must be true or false in every row. {_AGAIN}")
     if ((sensitive == "true").to_numpy() != file_table.sensitive).any():
@@ -210,6 +212,8 @@ def _parents(rows: Rows, above: pl.Series, names: list[str]) -> IntArray:
 def _cycle(parent: IntArray) -> list[int]:
     """Return the nodes of one cycle, or none."""
     above = parent.tolist()
+    # Every start walks up until it meets a node that was seen.  If that was in this very walk, the walk has closed a
+    # circle; all others ended at the root, or in an older walk.
     seen_from = [-1] * len(parent)
     for start in range(len(above)):
         node = start

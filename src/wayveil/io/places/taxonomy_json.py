@@ -31,6 +31,7 @@ def read_json(shown: str, file: Path) -> Taxonomy:
     document = _document(shown, file)
     if isinstance(document, list) and document and all(isinstance(key, str) for key in document):
         return tree_of_keys(shown, [(key, f"entry {i:,}") for i, key in enumerate(document, 1)])
+    # Three forms: a list of keys, an object whose keys are nodes, or nested objects with names.
     if isinstance(document, dict) and not isinstance(document.get("name"), str) and _below(document) is None:
         if any(isinstance(value, dict) and _below(value) is not None for value in document.values()):
             raise InputError(
@@ -77,6 +78,7 @@ def tree_of_keys(shown: str, keys: Iterable[tuple[str, str]]) -> Taxonomy:
             raise InputError(f"{shown}: the node {key!r} comes twice, the second time at {where}; give it once.")
         names.add(key)
         above = 0
+        # Each part of a key is a node of its own, made the first time it occurs.
         for end in range(1, len(parts) + 1):
             name = normal_text("/".join(parts[:end]))
             if name not in code:
@@ -113,6 +115,7 @@ def _nested(shown: str, document: Any) -> Taxonomy:
         else _below(document) or []
     )
     root = nodes.add(ROOT, -1, False) if len(tops) != 1 else -1
+    # Depth first with a stack, so that deep documents do not exhaust Python's own; children keep their order.
     waiting = [(top, root) for top in reversed(tops)]
     while waiting:
         item, above = waiting.pop()
@@ -140,12 +143,15 @@ def _nested(shown: str, document: Any) -> Taxonomy:
 
 def _unique(shown: str, nodes: _Nodes) -> Sequence[str]:
     """Return names without repetition: where one repeats, the names above are added, as many as are needed."""
+    # The ancestors of each node, the nearest first.
     above = [[node] for node in nodes.parent]
     for chain in above:
         while chain[-1] >= 0:
             chain.append(nodes.parent[chain[-1]])
         chain.pop()
     steps = [0] * len(nodes.name)
+    # Before each round some names repeat.  A round adds one more ancestor to those that do and have one left; it ends
+    # when no name repeats, or nothing can be added.
     while True:
         names = [
             f"{name} ({', '.join(nodes.name[node] for node in chain[:step])})" if step else name

@@ -66,6 +66,7 @@ def whole_file(target: Path, *, private: bool = False) -> Iterator[Path]:
     part = target.with_name(f".wayveil-{secrets.token_hex(8)}.part")
     try:
         if private:
+            # Made with its permissions: between making a file and changing them somebody could open it.
             os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         yield part
         part.replace(target)

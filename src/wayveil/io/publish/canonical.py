@@ -19,6 +19,7 @@ is in the input.  These bits are not published.
 SLACK_DEG = 2e-9
 """How far a side of a box may lie beyond a pole or the far meridian: a fifth of a millimetre, for rounding."""
 
+# A tenth of a micrometre: what rounding alone may lack.
 _ROUNDING_M = 1e-7
 _UNITS = 10**DECIMALS
 _AROUND = 360 * _UNITS
@@ -65,6 +66,8 @@ def boxes_to_file(data: Boxes) -> dict[str, FloatArray]:
     east = {"scale": frame.x_scale, "zero": frame.lon_0, "low": -180.0, "high": 180.0}
     nowhere = np.zeros(data.n_rows, np.int64)
     west = _outwards(data.x_min, -1, nowhere, **east)
+    # How often to go around the earth so that the western side lies between -180 and 180; the eastern side goes along,
+    # so that a box across the antimeridian stays one box.
     turns = -((west + _AROUND // 2) // _AROUND)
     sides = {
         "x_min": _outwards(data.x_min, -1, turns, **east) + turns * _AROUND,
@@ -79,6 +82,7 @@ def boxes_to_metres(frame: Frame, sides: dict[str, FloatArray]) -> dict[str, Flo
     """Return the sides of boxes in metres, from coordinates of the file; a box is where its middle is nearest."""
     if not frame.degrees:
         return sides
+    # The middle decides on which side of the frame's far meridian a box is.
     middle = (sides["x_min"] + sides["x_max"]) / 2 - frame.lon_0
     turns = np.where(np.abs(middle) > 180.0 + SLACK_DEG, np.floor((middle + 180.0) / 360.0), 0.0)
     scale = {"x": (frame.lon_0, frame.x_scale), "y": (frame.lat_0, frame.y_scale)}

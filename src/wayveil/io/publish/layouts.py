@@ -147,6 +147,7 @@ class VisitsLayout(Layout):
 
     def where(self, data: Visits, path: str | Path, *, public: bool) -> dict[str, pl.Series]:
         """Return the names of the locations."""
+        # A location without a name could not be told from a missing one when it is read.
         refuse_empty(path, "location", data.locations)
         return {"location": pl.Series(data.locations, dtype=pl.String).gather(data.location)}
 
@@ -178,6 +179,7 @@ class PointsLayout(Layout):
         refuse_late(rows, t, again)
         x, y = (read_numbers(rows, self.position(name)) for name in self.geometry)
         frame = beside.frame
+        # Only now, with all rows at hand, can it be said which row is no place on earth.
         if frame.degrees:
             refuse(rows, (np.abs(x) > 180) | (np.abs(y) > 90), "lon and lat are not a longitude and a latitude")
         x, y = frame.to_metres(x, y)
@@ -229,6 +231,7 @@ class BoxesLayout(Layout):
         t = {name: read_times(rows, self.position(name), beside.time_format) for name in self.times}
         sides = {name: read_numbers(rows, self.position(name)) for name in SIDES}
         ends: dict[str, Any] = {**t, **sides}
+        # A forged box that ends before it begins would hold nobody and count as precise.
         for low, high in (("t_min", "t_max"), ("x_min", "x_max"), ("y_min", "y_max")):
             refuse(rows, ends[low] > ends[high], f"{low} is larger than {high}")
         for name, values in t.items():
@@ -242,6 +245,7 @@ class BoxesLayout(Layout):
     def _refuse_far(self, rows: Rows, sides: Mapping[str, FloatArray]) -> None:
         """Refuse degrees that are none; a box across the antimeridian ends beyond it."""
         for name, side in sides.items():
+            # x_max may be beyond 180 by once around, as boxes across the antimeridian begin before it.
             least, most = (-90.0, 90.0) if name[0] == "y" else (-180.0, 180.0 if name == "x_min" else 540.0)
             far = (side < least - SLACK_DEG) | (side > most + SLACK_DEG)
             refuse(rows, far, f"{self.degree_names[name]} is not a {'longitude' if name[0] == 'x' else 'latitude'}")
@@ -293,6 +297,7 @@ class RoutesLayout(Layout):
         ends, nodes = by_name(pl.concat([text["from_node"], text["to_node"]]))
         start = ends[: len(rows)]
         end = ends[len(rows) :]
+        # The first row in which each road occurs: written from the back, so that the first one stays.
         first = np.zeros(len(roads), np.int64)
         first[road[::-1]] = np.arange(len(rows))[::-1]
         other = (start != start[first[road]]) | (end != end[first[road]])
@@ -304,12 +309,15 @@ class RoutesLayout(Layout):
             varies = np.zeros(len(rows), np.bool_)
             varies[1:] = times[1:] != times[:-1]
             refuse(rows, varies & again, f"{name} varies inside a trajectory")
+        # One slice per trajectory: that of its first row.
         per_trajectory = {name: times[~again] for name, times in t.items()}
         return {"road": road, "t": t["t_start"], "network": network, **per_trajectory}
 
     def as_published(self, data: Routes) -> Routes:
         """Return routes on the network of the roads in use, without places, entered when their slice begins."""
         network = data.network
+        # Only roads that occur, in the order of names; then their nodes.  The file has no more, so neither has what it
+        # is compared with.
         used = np.unique(data.road).tolist()
         used.sort(key=lambda road: network.roads[road])
         ends = np.unique(np.concatenate([network.from_node[used], network.to_node[used]])).tolist() if used else []
@@ -397,6 +405,7 @@ class TripsLayout(Layout):
             values = rows.frame[str(self.position(place))]
             text[place] = values.set((values == "").fill_null(False), None)
             columns[t], has_time = read_times_or_none(rows, self.position(t), beside.time_format)
+            # Half an end would be judged as none by one reader and as one by another.
             refuse(rows, text[place].is_not_null().to_numpy() != has_time, f"only one of {place} and {t} is there")
         both = text["origin"].is_not_null() & text["destination"].is_not_null()
         refuse(rows, (text["origin"].is_null() & text["destination"].is_null()), "a trip has neither end")
@@ -445,6 +454,7 @@ class CountsLayout(Layout):
         values = rows.frame[str(self.position("count"))]
         counts = values.cast(pl.Int64, strict=False) if values.dtype == pl.String else values
         refuse(rows, counts.is_null() | (counts < 0).fill_null(True), "count is not a whole number from 0 on")
+        # Rows of all times come first, because whether there is a time is the first key.
         key = (timed.astype(np.int64), t, zone, to_zone)
         follows = np.ones(len(rows), np.bool_)
         follows[1:] = _is_ascending(key)
@@ -472,6 +482,7 @@ def _is_ascending(key: tuple[IntArray, ...]) -> BoolArray:
     behind = np.zeros(max(0, len(key[0]) - 1), np.bool_)
     same = np.ones(len(behind), np.bool_)
     for column in key:
+        # Column by column: a row is behind if the first column that differs is larger.
         behind |= same & (column[1:] > column[:-1])
         same &= column[1:] == column[:-1]
     return behind

@@ -74,17 +74,20 @@ def write_published(
     OutputError
         If the file cannot be written.
     """
+    # Ids are drawn first and trajectories sorted by them: the order of the file is as random as the ids.
     written = np.flatnonzero(data.nonempty)
     numbers = _fresh_numbers(len(written), key)
     order = np.argsort(numbers)
     source = written[order]
     if not layout_of(data).identified:
         return _write_table_of_counts(data, path, written)
+    # Sixteen hexadecimal digits each, big endian, so that texts sort as the numbers do.
     ids = numbers[order].astype(">u8").tobytes().hex()
     names = pl.Series([ids[i : i + 16] for i in range(0, len(ids), 16)], dtype=pl.String)
     for table, file in ((data, path), *(() if beside is None else (beside,))):
         if table.coordinates:
             check_geojson(table, file)
+        # Rows of one trajectory stay in their order; only trajectories are reordered.
         public = table.take(source)
         layout = layout_of(table)
         renamed = layout.file_names(file, table.frame) if table.coordinates else {}
@@ -154,8 +157,10 @@ def read_published(
         _refuse_other_texts(rows)
     if not layout.identified:
         return _read_table_of_counts(rows, layout, owners, exact, Beside(time_format=time_format, frame=frame))
+    # The order of checks is that of trust: columns, types, texts, ids, and then what the kind says of its own rows.
     ids = rows.frame["0"]
     refuse(rows, ~ids.str.contains("^[0-9a-f]{16}$").fill_null(False), "traj_id is not 16 hexadecimal digits")
+    # A row continues a trajectory if it has the id of the row before; ids ascend, so none comes back later.
     again = (ids == ids.shift(1)).fill_null(False).to_numpy()
     refuse(rows, (ids < ids.shift(1)).fill_null(False), "traj_id is not in ascending order")
     start = np.flatnonzero(~again)
@@ -300,6 +305,8 @@ def _types(layout: Layout, names: Sequence[str], time_format: TimeFormat, own: i
     return [known[name] if i < own and name in known else pl.String() for i, name in enumerate(names)]
 
 
+# An extendable hash gives any number of bytes.  Two equal numbers among millions are improbable (2^64 of them); then
+# the next attempt draws all of them anew.
 def _fresh_numbers(n: int, key: bytes) -> np.ndarray:
     """Return `n` different 64-bit numbers, from a hash of the key: nobody leads them back to it, or to their order."""
     for attempt in count():

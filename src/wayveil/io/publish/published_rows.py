@@ -44,17 +44,20 @@ def data_frame(
     trajectory = layout.lines(data)
     columns = {name: values.gather(trajectory) for name, values in first.items()}
     own = layout.where(data, path, public=public)
+    # Numbered from 0 within each trajectory.
     if "seq" in layout.columns:
         own["seq"] = pl.Series(np.arange(data.n_rows) - data.offsets[:-1][trajectory], dtype=pl.Int64)
     for name in layout.times:
         if name in own:
             continue
+        # A slice of a trip stands once per trajectory and is repeated in all of its rows.
         t = getattr(data, name)
         own[name] = time_column(t[trajectory] if name in data.trajectory_columns else t, data.time_format)
     columns |= {name: own[name] for name in layout.columns if name in own}
     declared = getattr(data, DECLARED, None)
     if declared is not None:
         columns[DECLARED] = pl.Series(declared.astype(np.int64), dtype=pl.Int64)
+    # Attributes must not take a name that means something else when the table is read again.
     reserved = {*renamed, *renamed.values(), "user_id", *(() if declared is None else (DECLARED,))}
     columns |= attribute_columns(data, path, reserved)
     return pl.DataFrame({renamed.get(name, name): values for name, values in columns.items()})

@@ -45,6 +45,7 @@ def refuse_sequence(rows: Rows, again: BoolArray) -> None:
     values = rows.frame["1"]
     seq = values.cast(pl.Int64, strict=False) if values.dtype == pl.String else values
     row = np.arange(len(seq))
+    # The row at which the trajectory of each row begins, by a running maximum.
     start = np.maximum.accumulate(np.where(again, 0, row)) if len(seq) else row
     wrong = seq.is_null().to_numpy() | (seq.fill_null(-1).to_numpy() != row - start)
     refuse(rows, wrong, "seq does not count 0, 1, 2, ... inside a trajectory")
@@ -58,6 +59,7 @@ def read_times(rows: Rows, position: int, time_format: TimeFormat) -> IntArray:
     if not len(values):
         return np.zeros(0, np.int64)
     t, file_format, _ = parse_times(rows, position)
+    # Integers of 10^8 and more look like seconds since 1970, so either is allowed for the other.
     if file_format not in _FORMS[time_format]:
         raise rows.table.wrong(
             f"not a published table: {name} must be of the form '{time_format}', but is '{file_format}'."

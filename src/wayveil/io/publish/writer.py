@@ -161,6 +161,7 @@ def write_csv(frame: pl.DataFrame, stream: IO[bytes], pattern: str | None = None
 
 def write_parquet(frame: pl.DataFrame, stream: IO[bytes], metadata: dict[str, str] | None = None) -> None:
     """Write Parquet by settings that give the same bytes for the same table."""
+    # Fixed settings and one chunk: the number of threads, and how rows came together, must not show in the bytes.
     frame.rechunk().write_parquet(
         stream,
         compression="zstd",
@@ -174,6 +175,7 @@ def write_parquet(frame: pl.DataFrame, stream: IO[bytes], metadata: dict[str, st
 def first_columns(data: Data, path: str | Path, ids: Sequence[str] | None, component: str) -> dict[str, pl.Series]:
     """Return traj_id and, where the owners are given, user_id; one value per trajectory."""
     names = pl.Series([str(i) for i in range(len(data))] if ids is None else list(ids), dtype=pl.String)
+    # Two trajectories with one id would be one when the table is read again.
     if len(names) != len(data) or names.n_unique() != len(data):
         raise OutputError(f"{path}: {component} needs one id for each trajectory, without repetition.")
     first = {"traj_id": names}

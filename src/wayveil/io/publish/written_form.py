@@ -47,6 +47,7 @@ def check_start(path: str | Path, columns: int) -> None:
     """
     file = Path(path)
     suffix = file.suffix.lower()
+    # Work is spent before it is done: what a file costs is estimated from its size and its own heads.
     spend(_FILE + _COLUMN * columns)
     try:
         with file.open("rb") as stream:
@@ -85,6 +86,7 @@ def check_form(
     file = Path(path)
     suffix = file.suffix.lower()
     if suffix != ".parquet":
+        # Compared while it is written, so that neither text is in memory as a whole.
         with file.open("rb") as stream:
             compared = _Compared(stream)
             write_stream(frame, compared, suffix, pattern, geometry or ())  # type: ignore[arg-type]
@@ -99,6 +101,7 @@ def check_form(
         return ()
     facts = footer_facts(content)
     expected = footer_facts(expected_bytes.getvalue())
+    # Another version of Polars may write other bytes for the same table; only then are values compared instead.
     other_writer = facts is not None and expected is not None and facts.writer != expected.writer
     if not other_writer or facts is None or expected is None or not _WRITER.fullmatch(facts.writer):
         raise InputError(f"{path}: the file is not in the form in which it is written. {_AGAIN}")

@@ -86,6 +86,7 @@ def _rim(names: Iterable[str], axis: str) -> tuple[str, str]:
     ]
     if not sides:
         return "-1000", "1000"
+    # As far outside as everything is wide, and at least a kilometre: an open zone must be seen to be open.
     far = max(max(sides) - min(sides), 1000.0)
     return f"{min(sides) - far:.10g}", f"{max(sides) + far:.10g}"
 
@@ -119,6 +120,7 @@ def write_outlines(names: Iterable[str], path: str | Path, polygons: ZonePolygon
 def _frame(names: Iterable[str], polygons: ZonePolygons | None) -> pl.DataFrame:
     import shapely
 
+    # One row per zone that occurs, sorted: the table says nothing about how often, or in which order.
     zones = sorted(set(names))
     drawn: dict[str, str] = {}
     if polygons is not None:

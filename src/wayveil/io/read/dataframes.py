@@ -161,6 +161,7 @@ def from_frame(
     library = _library(frame)
     if library is None:
         return None
+    # Every library becomes the same table, and then the same rules hold as for files.
     read: Any = {
         "polars": from_polars,
         "pandas": from_pandas,
@@ -336,6 +337,7 @@ def _library(frame: Any) -> Literal["polars", "pandas", "geopandas", "movingpand
     """Return whose frame an object is, without importing the library; None if it is no frame."""
     if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
         return "polars"
+    # Told by the name of the module, so that no library is imported to find out that it is not needed.
     module = type(frame).__module__.partition(".")[0]
     if module == "pandas" and hasattr(frame, "columns"):
         return "pandas"
@@ -407,6 +409,7 @@ def _noted(read: Loaded, *more: str) -> Any:
     collected = _collected.get()
     for note in (*more, *read.notes):
         # Files tell their notes in the report; a frame has none, so that whoever reads it is told here.
+        # The warning points at the line of the user's code, not into Wayveil.
         warnings.warn(note, ReadingNote, stacklevel=_caller_level())
         if collected is not None:
             collected.append(note)
@@ -454,6 +457,7 @@ def _distinct(written: Iterable[str]) -> tuple[str, ...]:
 def _table(frame: Any) -> Table:
     pandas = import_module("pandas")
     columns = [(str(name), frame.iloc[:, i]) for i, name in enumerate(frame.columns)]
+    # An index of times is data; a plain numbering of rows is not.
     if isinstance(frame.index, pandas.DatetimeIndex):
         columns.insert(0, (str(frame.index.name or "t"), frame.index.to_series()))
     elif not isinstance(frame.index, pandas.MultiIndex) and frame.index.name is not None:
@@ -474,11 +478,13 @@ def _from_pandas(pandas: Any, values: Any) -> pl.Series:
     kind = pandas.api.types
     if kind.is_datetime64_any_dtype(values.dtype):
         zone = getattr(values.dtype, "tz", None)
+        # Zones are dropped after converting to UTC: polars gets the same instants.
         plain = values.dt.tz_convert("UTC").dt.tz_localize(None) if zone is not None else values
         moments = plain.to_numpy()
         moments = moments if moments.dtype == "datetime64[ns]" else moments.astype("datetime64[us]")
         series = pl.Series(moments)
         return series.dt.replace_time_zone("UTC") if zone is not None else series
+    # Numbers are taken over as arrays; everything else goes through Python, value by value.
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "biu":
         return pl.Series(values.to_numpy())
     if isinstance(values.dtype, np.dtype) and values.dtype.kind == "f":

@@ -30,11 +30,13 @@ def points_of_wkb(rows: Rows, position: int) -> tuple[FloatArray, FloatArray]:
     x = np.full(len(values), np.nan)
     y = np.full(len(values), np.nan)
     point = np.zeros(len(values), np.bool_)
+    # Points of one size (with or without height and measure) are read as one array of bytes.
     for length in sorted(set(_WKB_SIZE.values())):
         where = np.flatnonzero(size == length)
         if not len(where):
             continue
         table = np.frombuffer(b"".join(values.gather(where).to_list()), np.uint8).reshape(-1, length)
+        # Both byte orders may occur in one file: 0 is big endian, 1 little endian.
         for first, order in ((0, ">"), (1, "<")):
             kind = np.ascontiguousarray(table[:, 1:5]).view(f"{order}u4")[:, 0]
             right = (table[:, 0] == first) & np.isin(kind, [k for k, s in _WKB_SIZE.items() if s == length])

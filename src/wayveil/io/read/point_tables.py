@@ -74,6 +74,7 @@ def points_of(source: Source, options: ReadOptions) -> Loaded:
     """Return the points in an open file."""
     table = source.table
     columns = choose_columns(table, options, "points")
+    # What the user says, what the file says, and what the format assumes, in this order of weight.
     crs = settle_crs(table, options.crs, source.crs)
     if crs is None and source.unsure:
         raise table.wrong(
@@ -82,8 +83,10 @@ def points_of(source: Source, options: ReadOptions) -> Loaded:
         )
     rows = table.read(columns.positions)
     read = read_trajectories(rows, columns, options, drop_varying=True)
+    # Coordinates are read before they are sorted, so that messages name rows of the file.
     x, y = _coordinates(rows, columns)
     frame, more_notes = _choose_frame(rows, columns, crs, source.assumed, x, y, piece=options.piece)
+    # A piece of a table must become the same metres as the whole, so its frame is given.
     if frame.degrees and options.frame is not None:
         frame = options.frame
     notes = [*read.notes, *more_notes]
@@ -106,6 +109,7 @@ def points_of(source: Source, options: ReadOptions) -> Loaded:
         t = t[keep]
         x = x[keep]
         y = y[keep]
+    # Metres last: until here rows are compared by the digits of the file.
     x, y = frame.to_metres(x, y)
     data = Points(
         offsets=offsets_of(np.bincount(trajectory, minlength=len(read.ids))),
@@ -133,6 +137,7 @@ def _coordinates(rows: Rows, columns: Columns) -> tuple[FloatArray, FloatArray]:
         x, y = _pairs(rows, what, position)
     x = x + 0.0  # no negative zeros
     y = y + 0.0
+    # The usual case needs one comparison; only if it fails is it found out what is wrong.
     for values, at in zip((x, y), (*place.values(), *place.values()), strict=False):
         if (np.abs(values) <= _LARGEST_M).all():
             continue
@@ -200,6 +205,7 @@ def _choose_frame(
     place = columns.place
     names = [rows.table.names[i] for i in place.values()]
     is_declared = crs is not None
+    # A geometry or GeoJSON without a word is degrees; so are columns called lon and lat; x and y alone are metres.
     if crs is None and (assumed is not None or "x" not in place):
         crs = assumed or WGS84
         if assumed is None:
@@ -214,6 +220,7 @@ def _choose_frame(
             f"x is the longitude and y the latitude; turn them around: --columns x={names[1]},y={names[0]}"
         )
     if crs is None or not crs.degrees:
+        # Metres within 360 by 90 would be a very small area: more likely degrees that nobody declared.
         if crs is None and not piece and could_be_degrees(x, y):
             raise unsaid_degrees_error(rows.table.path)
         if crs is not None and crs.name == "EPSG:3857":

@@ -83,6 +83,7 @@ def routes_of(table: Table, network: RoadNetwork, options: ReadOptions) -> Loade
     trajectory = read.trajectory
     t = read.t
     time_format = read.time_format
+    # Published tables have a slice per trajectory in place of times; then every road has the beginning of its slice.
     slices, more_notes = _slices(rows, columns, read)
     notes.extend(more_notes)
     if slices is not None:
@@ -104,6 +105,7 @@ def routes_of(table: Table, network: RoadNetwork, options: ReadOptions) -> Loade
         offsets=offsets,
         road=road,
         t=t,
+        # Without slices a trajectory has one from its first to its last time.
         t_start=t[offsets[:-1]],
         t_end=t[offsets[1:] - 1] if slices is None else slices.t_end,
         network=network,
@@ -158,6 +160,7 @@ def _slices(rows: Rows, columns: Columns, read: TrajectoryColumns) -> tuple[_Sli
     first = np.unique(read.trajectory, return_index=True)[1]
     for name in ("t_start", "t_end"):
         values = rows.frame[str(columns.place[name])]
+        # One value per trajectory, compared with that of its first row.
         if values.null_count() or values.ne_missing(values.gather(first).gather(read.trajectory)).any():
             return None, ("Columns 't_start' and 't_end' are not one time per trajectory and were left out.",)
         t, time_format, more = parse_times(rows, columns.place[name])
@@ -176,6 +179,7 @@ def _slices(rows: Rows, columns: Columns, read: TrajectoryColumns) -> tuple[_Sli
 
 def _roads(rows: Rows, position: int, network: RoadNetwork) -> IntArray:
     names = required(rows, position)
+    # An Enum of all roads: a name that is none of them becomes null, and is refused with its row.
     codes = names.cast(pl.Enum(network.roads), strict=False).to_physical()
     rows.refuse(
         codes.is_null(),

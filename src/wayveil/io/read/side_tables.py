@@ -55,8 +55,10 @@ def name_owners(
     side_table = read_owners(paths, columns)
     shown = ", ".join(str(path) for path in paths)
     own = pl.DataFrame({"traj_id": loaded.ids.cast(pl.String)})
+    # Only trajectories of the data are judged: tables of owners may be about more.
     side_table = side_table.join(own, on="traj_id", how="semi", maintain_order="left")
     side_table, notes = _settle_alike(shown, side_table, (columns or {}).get("user_id", "user_id"), similar_ids)
+    # All owners per trajectory as a list: none and several are both told, with how many there are.
     named = own.join(side_table.group_by("traj_id").agg("user_id"), on="traj_id", how="left", maintain_order="left")
     owners = named["user_id"].list.len().fill_null(0).to_numpy()
     several = int((owners > 1).sum())
@@ -162,6 +164,7 @@ def mark_known(loaded: Loaded, path: str | Path) -> Loaded:
     refuse_missing(rows, times)
     if len(rows):
         t, time_format, _ = parse_times(rows, times)
+        # Plain integers may be seconds since 1970 in one table and not be recognised in the other.
         if {time_format, data.time_format} not in ({time_format}, {"integer", "epoch"}):
             raise table.wrong(
                 f"column 't' must be of the form '{data.time_format}' like the input, not '{time_format}'."
@@ -169,6 +172,7 @@ def mark_known(loaded: Loaded, path: str | Path) -> Loaded:
     else:
         t = np.zeros(0, np.int64)
     named = pl.DataFrame({"id": ids, "t": t})
+    # A row of the data is known by its trajectory and its time, so both tables are joined by these.
     own = loaded.ids.cast(pl.String).gather(trajectory_of_row(data.offsets))
     present = pl.DataFrame({"id": own, "t": data.t})
     absent = ~named.join(

@@ -93,6 +93,7 @@ def stops_of(table: Table, taxonomy: Taxonomy, options: ReadOptions, unknown_pla
     columns = choose_columns(table, options, "stops")
     rows = table.read(columns.positions)
     total = len(rows)
+    # Places first: rows that are dropped because of them must not count as trajectories later.
     place, tree, more_notes = _places(rows, columns.place["place"], taxonomy, unknown_places)
     if (place < 0).any():
         rows, place, dropped = _without_unknown(rows, place, columns)
@@ -104,6 +105,7 @@ def stops_of(table: Table, taxonomy: Taxonomy, options: ReadOptions, unknown_pla
     trajectory = read.trajectory
     t = read.t
     seq = sequence_of(rows, columns.place["seq"], "stop") if "seq" in columns.place else None
+    # With seq the order is said; without it, times are all there is, and equal ones keep the order of the file.
     order, unsorted = time_order(trajectory, t if seq is None else seq)
     if unsorted:
         verb = was(unsorted)
@@ -175,6 +177,7 @@ def _places(
     named, labels = by_name(required(rows, position))
     code = {name: i for i, name in enumerate(taxonomy.nodes)}
     leaf = taxonomy.is_leaf
+    # Names are looked up once per different name, not once per row.
     known = [_known(name, code, leaf) for name in labels]
     tree = with_own_leaves(taxonomy, [taxonomy.nodes[at] for at in known if at >= 0 and not leaf[at]])
     code = {name: i for i, name in enumerate(tree.nodes)}
@@ -214,6 +217,7 @@ def _without_unknown(rows: Rows, place: IntArray, columns: Columns) -> tuple[Row
             "no row has a place that is in the taxonomy; give the taxonomy that these places are from."
         )
     rows_left = np.flatnonzero(is_known)
+    # How many trajectories are lost with these rows is told, so both sides are counted.
     before, after = (required(r, columns.traj_id, columns.parts.get("traj_id")) for r in (rows, _only(rows, rows_left)))
     n_lost = before.n_unique() - after.n_unique()
     dropped = len(rows) - len(rows_left)
@@ -225,8 +229,8 @@ def _without_unknown(rows: Rows, place: IntArray, columns: Columns) -> tuple[Row
 
 def _only(rows: Rows, rows_left: IntArray) -> Rows:
     """Return some of the rows, which still know where in the file they are."""
-    original = rows_left if rows.kept is None else rows.kept[rows_left]
-    return replace(rows, frame=rows.frame[rows_left], kept=original)
+    original = rows_left if rows.original_row is None else rows.original_row[rows_left]
+    return replace(rows, frame=rows.frame[rows_left], original_row=original)
 
 
 def _ends(rows: Rows, columns: Columns, read: TrajectoryColumns) -> tuple[IntArray, tuple[str, ...]]:
@@ -248,6 +252,7 @@ def _ends(rows: Rows, columns: Columns, read: TrajectoryColumns) -> tuple[IntArr
             f"column '{name}' must be of the form '{read.time_format}' like '{rows.table.names[columns.t]}', not "
             f"'{time_format}'."
         )
+    # Where no end is written, a stop ends when it began.
     t_end = np.array(read.t)
     t_end[rows_with_end] = times
     rows.refuse(t_end < read.t, f"column '{name}' is earlier than the beginning of the stop", "Correct these rows.")

@@ -59,7 +59,9 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
     notes = [*rows.table.notes, *columns.notes]
     if rows.blank:
         notes.append(f"{count(rows.blank, 'blank line')} {was(rows.blank)} skipped.")
+    # Codes in the order of first appearance: trajectories stay in the order of the file.
     trajectory, first_row, ids = by_first_appearance(required(rows, columns.traj_id, columns.parts.get("traj_id")))
+    # Where each trajectory is a person, ids that differ only in case are as suspicious as ids of people.
     if columns.user_id is None and options.owners == EACH_TRAJECTORY:
         merged, more_notes = _settle_alike(rows, columns.traj_id, ids, options)
         notes.extend(more_notes)
@@ -68,6 +70,8 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
             trajectory = code[trajectory]
             first_row = first_row[stays]
             ids = ids.gather(stays)
+    # A table in which every trajectory has one row, beside a column that looks like a person, probably has the number
+    # of the row as its id.
     judged = not options.piece and options.owners not in ("elsewhere", "not-asked")
     if columns.suspects and judged and 1 < len(ids) == len(rows):
         raise lone_rows_error(rows.table.path, columns.suspects)
@@ -83,6 +87,7 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
         merged, more_notes = _settle_alike(rows, columns.user_id, known, options)
         notes.extend(more_notes)
         people = people if merged is None else merged[0][people]
+        # The person of the first row is that of the trajectory; all other rows must agree.
         owner = people[first_row]
         _refuse_varying(rows, columns.user_id, people != owner[trajectory], trajectory, _ONE_PERSON)
     attributes = {}
@@ -91,6 +96,7 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
     for name, position in columns.attributes.items():
         values = as_text(rows, position)
         value = values.gather(first_row)
+        # The same for attributes: one value per trajectory, the missing one included.
         varies = values.ne_missing(value.gather(trajectory)).to_numpy()
         if drop_varying and options.attributes is None and varies.any():
             left_out.append(name)
@@ -125,6 +131,7 @@ def _settle_alike(
     meant = options.similar_ids
     if options.piece:
         return (merge_codes(people) if meant == "same" else None), ()
+    # Whoever counts no people is not asked about their spelling.
     number = 0 if meant is None and options.owners == "not-asked" else similar_count(people)
     if not number:
         return None, ()
@@ -177,6 +184,7 @@ def _refuse_varying(rows: Rows, position: int, varies: BoolArray, trajectory: In
 
 def _identifying(name: str, coded: Coded) -> tuple[str, ...]:
     n = len(coded.codes)
+    # An attribute with nearly as many values as trajectories is close to an id.
     if n < 20 or 2 * len(coded.labels) <= n:
         return ()
     return (

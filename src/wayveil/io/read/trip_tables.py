@@ -76,6 +76,7 @@ def trips_of(table: Table, options: ReadOptions) -> Loaded:
     columns = choose_columns(trip_columns.table, options, "trips")
     rows = _read(table, trip_columns, columns, piece=options.piece)
     read = read_trajectories(rows, columns, options, drop_varying=False)
+    # A row is a trip, so an id that comes twice is one trip in two rows.
     if len(read.ids) < len(rows):
         raise table.wrong(
             f"{count(len(rows) - len(read.ids), 'row')} {was(len(rows) - len(read.ids))} not the first with its "
@@ -85,6 +86,7 @@ def trips_of(table: Table, options: ReadOptions) -> Loaded:
     text: dict[str, pl.Series] = {}
     times: dict[str, tuple[IntArray, BoolArray]] = {}
     formats: dict[str, TimeFormat] = {}
+    # An end needs both a place and a time; with one of them only it is left out, and counted.
     for place, t in _ENDS:
         text[place] = as_text(rows, columns.place[place])
         times[t], formats[t], more = _times(rows, columns.place[t])
@@ -103,6 +105,7 @@ def trips_of(table: Table, options: ReadOptions) -> Loaded:
     n_lost = int((~has_end["origin"] & ~has_end["destination"]).sum())
     if n_lost:
         notes.append(f"{count(n_lost, 'trip')} {was(n_lost)} left without any end.")
+    # Both columns share one list of names: the same place must be the same place at either end.
     code, places = by_name(pl.concat([text[place].set(pl.Series(~has_end[place]), None) for place, _ in _ENDS]))
     ends = TripEnds(
         places=places,
@@ -146,15 +149,17 @@ def place_positions(path: str | Path, options: ReadOptions) -> pl.DataFrame | No
                 "x": x,
                 "y": y,
                 "known": known,
+                # Beginnings have the smaller numbers: a place is where its first beginning is, and only otherwise where
+                # its first end is.
                 "order": end * (1 << 62) + numbers,  # all beginnings stand before all ends, as when read at once
             }
         )
         ends.append(frame.filter(pl.col("location").is_not_null(), pl.Series(_has_time(rows, columns.place[t]))))
     both = pl.concat(ends).sort("order")
-    found = both.filter("known").unique("location", keep="first", maintain_order=True).drop("known")
-    lost = both.join(found, on="location", how="anti").unique("location", keep="first", maintain_order=True)
+    located = both.filter("known").unique("location", keep="first", maintain_order=True).drop("known")
+    lost = both.join(located, on="location", how="anti").unique("location", keep="first", maintain_order=True)
     nowhere = lost.drop("known").with_columns(x=pl.lit(None, pl.Float64), y=pl.lit(None, pl.Float64))
-    return pl.concat([found, nowhere])
+    return pl.concat([located, nowhere])
 
 
 def _read(table: Table, trip_columns: TripTable, columns: Columns, *, piece: bool) -> Rows:
@@ -166,7 +171,7 @@ def _read(table: Table, trip_columns: TripTable, columns: Columns, *, piece: boo
     rows = table.read([position for position in columns.positions if position < own])
     frame = rows.frame
     named = trip_columns.table
-    for number, place in enumerate(trip_columns.made):
+    for number, place in enumerate(trip_columns.place_columns):
         x, y = (as_text(rows, columns.place[f"{place}_{axis}"]) for axis in "xy")
         frame = frame.with_columns((x + " " + y).alias(str(own + number)))
     if columns.numbered:
@@ -211,6 +216,7 @@ def _positions(
     code = np.concatenate([ends.origin, ends.destination])
     x, y = (np.concatenate([_numbers(rows, columns.place[f"{place}_{axis}"]) for place, _ in _ENDS]) for axis in "xy")
     known = np.flatnonzero((code >= 0) & np.isfinite(x) & np.isfinite(y))
+    # The first row of each place, as np.unique gives it, is the first end in the order of origins, then destinations.
     place, first = np.unique(code[known], return_index=True)
     if len(place) < len(ends.places):
         return None

@@ -68,6 +68,7 @@ def visits_of(table: Table, options: ReadOptions) -> Loaded:
     location, locations = by_name(required(rows, columns.place["location"]))
     trajectory = read.trajectory
     t = read.t
+    # Sorted by trajectory and time, with the order of the file among equal times; nothing is moved if it is so already.
     order, unsorted = time_order(trajectory, t)
     if unsorted:
         notes.append(f"{count(unsorted, 'trajectory')} {was(unsorted)} not in time order and {was(unsorted)} sorted.")
@@ -75,6 +76,7 @@ def visits_of(table: Table, options: ReadOptions) -> Loaded:
         trajectory = trajectory[order]
         t = t[order]
         location = location[order]
+    # Two places at one time are a contradiction that somebody has to decide; exact repetitions are dropped.
     place = {"location": location}
     keep, more_notes = one_row_per_time(rows, trajectory, t, place, order, options.on_duplicate_time, "visit")
     notes.extend(more_notes)

@@ -22,11 +22,13 @@ def by_first_appearance(values: pl.Series) -> tuple[IntArray, IntArray, pl.Serie
     >>> codes.tolist(), first.tolist(), labels.to_list()
     ([0, 0, 1, 0], [0, 2], ['b', 'a'])
     """
+    # A run is a stretch of equal neighbours.  Only its first row is hashed; a file sorted by trajectory has few runs.
     head = (values != values.shift(1)).fill_null(True).to_numpy()
     run_start = np.flatnonzero(head)
     labels = values.gather(run_start)
     runs = pl.DataFrame({"value": labels, "run": np.arange(len(run_start))})
     first_run = runs.select(pl.col("run").min().over("value")).to_series().to_numpy()
+    # A run is new if no earlier run has its value; the number of new ones so far is the code.
     new = first_run == np.arange(len(run_start))
     code_of_run = (np.cumsum(new) - 1)[first_run]
     return np.repeat(code_of_run, np.diff(run_start, append=len(values))), run_start[new], labels.filter(pl.Series(new))

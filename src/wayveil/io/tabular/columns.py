@@ -81,7 +81,7 @@ class InputColumns:
     one_row: bool = False
     """Whether a row is a whole trajectory, so that traj_id may be missing: rows are numbered then."""
 
-    told: str = "where and when somebody was"
+    content: str = "where and when somebody was"
     """What such copies tell."""
 
 
@@ -102,7 +102,7 @@ INPUTS: Mapping[str, InputColumns] = {
         rule="Points need traj_id, t, x and y (or lon and lat, or geometry)",
         mapped=("x", "y", "geometry"),
         copied_coordinates=True,
-        told="where a point is",
+        content="where a point is",
     ),
     "routes": InputColumns(
         needed=("traj_id", "seq", "road"),
@@ -134,7 +134,7 @@ INPUTS: Mapping[str, InputColumns] = {
         copied_coordinates=True,
         copied_names=("origin", "destination", "t_start", "t_end", "duration"),
         one_row=True,
-        told="where and when a trip began and ended",
+        content="where and when a trip began and ended",
     ),
 }
 """The columns of every kind of raw data."""
@@ -229,21 +229,26 @@ class Columns:
 def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") -> Columns:
     """Find the columns in a table, or raise an InputError that suggests what to type."""
     position = {name: i for i, name in enumerate(table.names) if name}
+    # What --columns says is checked first: a misspelt name there explains everything that would be missing below.
     _check_mapping(table, options, position, kind)
     place = place_columns(table, options, kind) or {}
     expected = INPUTS[kind]
+    # Of kinds that say where by several columns, each of them may be missing by itself and is named so.
     whole = ("traj_id", "t", "user_id", *(expected.place if len(expected.place) > 1 or "seq" in expected.known else ()))
     named = {ours: split_name(options.columns.get(ours, ours), position)[0] for ours in whole}
     ordered = expected.in_order and options.columns.get("seq", "seq") in position
+    # A column seq gives stops an order, and then they need no times.
     needed = [ours for ours in expected.needed if not (ordered and ours == "t")]
     missing = [ours for ours in needed if (named[ours] not in position if ours in named else not place)]
     if missing:
         raise columns_error(table, _missing(table, missing, list(position), kind))
+    # A trip has its own two times among its places.
     own = ("traj_id",) if expected.one_row else ("traj_id", "t")
     used = {ours: position[named[ours]] for ours in own if named[ours] in position} | place
     _refuse_twice(table, used)
     user_id = position.get(named["user_id"])
     free = [name for name, i in position.items() if i not in used.values() and i != user_id]
+    # Who is behind a trajectory must be said, and before attributes are read: the candidates are shown.
     _check_owners(table, options, named, user_id, [name for name in (named["traj_id"], *free) if name in position])
     taken = {table.names[i] for i in used.values()} | ({named["user_id"]} & set(position))
     if options.attributes is None:
@@ -251,6 +256,7 @@ def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") ->
     else:
         attributes = _listed_only(table, position, taken, options.attributes, kind)
         notes = ()
+    # A declaration is repeated in the notes, with the columns that contradict it.
     if user_id is None and options.owners == EACH_TRAJECTORY:
         notes += (_declaration(person_columns(free)),)
     who = named["traj_id"] if user_id is None else named["user_id"]
@@ -263,6 +269,7 @@ def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") ->
         user_id=user_id,
         attributes=attributes,
         parts={ours: part for ours, part in cuts.items() if part is not None},
+        # Suspects are columns that look like a person beside a traj_id that does not: they may be what is really meant.
         suspects=() if expected.one_row or looks_like_person(who) else person_columns(free),
         notes=notes,
         numbered=numbered,
@@ -274,12 +281,14 @@ def place_columns(table: Table, options: ReadOptions, kind: Kind) -> dict[str, i
     position = {name: i for i, name in enumerate(table.names) if name}
     expected = INPUTS[kind]
     if expected.place:
+        # Kinds whose rows name a place: all names of it must be there, and what else may be said is taken along.
         column_of = {ours: options.columns.get(ours, ours) for ours in (*expected.place, *expected.place_too)}
         columns = {ours: position[name] for ours, name in column_of.items() if name in position}
         if options.columns.get("t", "t") not in position and _all(expected.slice, position):
             columns |= {ours: position[ours] for ours in expected.slice}
         ordered = not expected.in_order or "seq" in columns or options.columns.get("t", "t") in position
         return columns if ordered and all(ours in columns for ours in expected.place) else None
+    # Points, from what was said to what is guessed: --columns, the geometry of the file, x and y, then usual names.
     mapped = options.columns
     if "geometry" in mapped:
         if "x" in mapped or "y" in mapped:
@@ -293,6 +302,7 @@ def place_columns(table: Table, options: ReadOptions, kind: Kind) -> dict[str, i
         return {"geometry": position[table.geometry]}
     if _all("xy", position):
         return {"x": position["x"], "y": position["y"]}
+    # Of two columns that say the same, the first in the file counts: the later ones are overwritten.
     known = {what: name for name in reversed(position) if (what := looks_like(name, *PLACE_NAMES, whole=True))}
     if "lon" in known and "lat" in known:
         return {"x": position[known["lon"]], "y": position[known["lat"]]}
@@ -373,6 +383,7 @@ def _missing(table: Table, missing: list[str], names: list[str], kind: Kind) -> 
 def _near(ours: str, names: list[str], kind: Kind) -> str | None:
     """Return the column that probably is meant, or None."""
     others = [name for name in names if name not in INPUTS[kind].known]
+    # The word itself, then what people usually call it, then coordinates, then anything spelt alike.
     bare = {bare_name(name): name for name in others}
     for word in (bare_name(ours), *ALSO_CALLED[ours]):
         if word in bare:
@@ -388,6 +399,7 @@ def _all_others(
 ) -> tuple[dict[str, int], tuple[str, ...]]:
     notes = []
     others = {name: i for i, name in enumerate(table.names) if name and name not in taken and name not in table.aside}
+    # A column of the file that has one of our names, while --columns gives that name to another one.
     hidden = [name for name in others if name in options.columns]
     if hidden:
         notes.append(f"Column {listed(hidden)} was left out: --columns names another column for it.")
@@ -395,7 +407,7 @@ def _all_others(
     copies = [name for name in others if name not in hidden and _says_where(name, kind)]
     if copies:
         names = listed(table.names[i] for i in place)
-        notes.append(f"Column {listed(copies)} was left out: {INPUTS[kind].told}, is told by {names}.")
+        notes.append(f"Column {listed(copies)} was left out: {INPUTS[kind].content}, is told by {names}.")
     unnamed = [str(i + 1) for i, name in enumerate(table.names) if not name]
     if unnamed:
         notes.append(f"Column number {', '.join(unnamed)} has no name and was left out.")

@@ -24,6 +24,7 @@ __all__ = [
     "unsaid_degrees_error",
 ]
 
+# "EPSG:4326", "urn:ogc:def:crs:OGC:1.3:CRS84" and the web address of either.
 _CODE = re.compile(
     r"(?:urn:(?:x-)?ogc:def:crs:|https?://www\.opengis\.net/def/crs/)?([A-Za-z]+)[:/]+(?:[\d.]*[:/]+)?(\w+)"
 )
@@ -67,6 +68,7 @@ def crs_name(text: str) -> Crs:
 def crs_from_json(document: Any) -> Crs:
     """Return the coordinate system that a PROJJSON object describes; UsageError where it is not degrees or metres."""
     system = document
+    # A bound or compound system wraps the one that x and y are in.
     while isinstance(system, Mapping) and (system.get("source_crs") or system.get("components")):
         system = system.get("source_crs") or system["components"][0]
     if not isinstance(system, Mapping):
@@ -95,6 +97,7 @@ def settle_crs(table: Table, given: str | None, declared: Crs | None) -> Crs | N
     InputError
         If the file contradicts ``--crs``, or its own system cannot be used.
     """
+    # Four cases: nobody said anything, only the file, only the user, or both; where both did, they must agree.
     if given is None:
         if declared is None or declared.degrees is not None:
             return declared
@@ -119,6 +122,7 @@ def settle_crs(table: Table, given: str | None, declared: Crs | None) -> Crs | N
             f"--crs says '{given}', but the file says that its coordinate system is '{declared.name}'; leave --crs "
             "out, or correct the file."
         )
+    # "degrees" says less than the file does, so the name of the file stays.
     return declared if declared is not None and generic else given_crs
 
 

@@ -33,6 +33,7 @@ def line_of_record(source: Path | bytes, record: int) -> int:
     for chunk in _chunks(source):
         data = np.frombuffer(chunk, np.uint8)
         ends_line = data == ord("\n")
+        # A line end is one of a record if the number of quotation marks before it is even.
         before = marks + np.cumsum(data == ord('"'), dtype=np.int64)
         ends_record = np.flatnonzero(ends_line & (before % 2 == 0))
         if records + len(ends_record) >= record:
@@ -55,6 +56,7 @@ def first_bad_byte(source: Path | bytes) -> tuple[int, int] | None:
     done = 0
     line = 1
     for chunk in _chunks(source):
+        # Bytes of a letter that began in the chunk before are still in the decoder: positions count from there.
         pending = len(decoder.getstate()[0])
         try:
             decoder.decode(chunk)
@@ -76,6 +78,7 @@ def first_long_record(source: Path | bytes, separator: str, fields: int) -> tupl
     (3, 3)
     """
     stream = io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
+    # Line numbers are those of the text, so fields with line ends are counted with the reader's own number.
     with stream, io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="") as text:
         reader = csv.reader(text, delimiter=separator)
         line = 1

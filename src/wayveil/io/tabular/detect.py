@@ -46,6 +46,7 @@ def guess_kind(path: str | Path, options: ReadOptions = _DEFAULTS) -> Kind:
 
 def kind_of_table(table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = get_args(Kind)) -> Kind:
     """Return which of these kinds a table holds, told from its columns; see `guess_kind`."""
+    # --columns may name what only one kind has; otherwise the columns that are there decide.
     named = [kind for kind in kinds if set(INPUTS[kind].mapped) & set(options.columns)]
     fitting = named if len(named) == 1 else [kind for kind in kinds if place_columns(table, options, kind)]
     # A table of trips may call where they began lon and lat; points would have one time, t.
@@ -55,6 +56,7 @@ def kind_of_table(table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = 
     if fitting == ["trips"]:
         return "trips"  # whose other columns may have their usual names
     if len(fitting) == 1:
+        # Looked up for its errors: a kind that fits by its place must have the rest of its columns, too.
         choose_columns(table, replace(options, owners="not-asked"), fitting[0])
         return fitting[0]
     if fitting:
@@ -63,6 +65,7 @@ def kind_of_table(table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = 
             f"the columns fit {both}{' and '.join(fitting)}; say which with "
             f"{' or '.join(f'--kind {kind}' for kind in fitting)}."
         )
+    # Published tables that are no input any more get a sentence of their own.
     names = [name for name in table.names if name]
     if {"seq", "t_min", "t_max"} <= set(names):
         raise table.wrong(

@@ -195,6 +195,8 @@ _ID = re.compile(r".+(id|ids|no|nr|number|key|code|hash|name)", re.IGNORECASE)
 
 def columns_error(table: Table, sentence: str) -> InputError:
     """Return the error that says `sentence`, which speaks of the columns of a table; or that there is no header."""
+    # The first row of a file without a header stands where names are expected, and may hold a person's values: if it
+    # looks so, no name is repeated in a message.
     if seems_headless(table):
         return table.wrong(
             "the file seems to have no header (its first row has values like those below it); put the names of the "
@@ -264,6 +266,7 @@ def _like_below(table: Table) -> set[str]:
         if not name or _usual(name) or values.dtype != pl.String:
             continue
         text = values.drop_nulls().str.strip_chars()
+        # "bus 12" and "bus 7" are written alike: digits are replaced before comparing.
         digits = re.sub(r"[0-9]+", "9", name)
         alike = (text.str.replace_all(r"[0-9]+", "9") == digits).sum() if digits != name else 0
         if (text == name).any() or 2 * alike > len(text):

@@ -83,6 +83,7 @@ def looks_like_value(name: str) -> bool:
     """
     if looks_like_data(name) or "@" in name:
         return True
+    # Four digits or more may be a number of a phone, a card or a house; a name with a year is one of a column.
     return _OF_A_YEAR.fullmatch(name) is None and sum(letter.isdigit() for letter in name) >= _MOST_DIGITS
 
 

@@ -46,6 +46,8 @@ def normal_column(values: pl.Series) -> tuple[pl.Series, int]:
     >>> text.to_list(), changed
     (['a', 'a', None, None], 2)
     """
+    # Nearly all values are plain, and a regular expression over the column finds the others; each of these is looked at
+    # once.
     odd = values.filter(values.str.contains(_PERHAPS_OTHER).fill_null(False)).unique()
     written = [(text, normal) for text in odd.to_list() if (normal := normal_text(text)) != text]
     changed = 0
@@ -87,6 +89,7 @@ def similar_keys(values: pl.Series) -> pl.Series:
     >>> similar_keys(pl.Series(["U1", "7", "007", "x y"])).to_list()
     ['u1', '7', '7', 'xy']
     """
+    # Keys of plain numbers are the numbers, keys of plain words their small letters; only what is left takes Python.
     own = values.str.contains(_OWN_KEY).fill_null(False)
     small = values.str.contains(_SMALL_LETTERS).fill_null(False)
     keys = values.zip_with(~small, values.str.to_lowercase())
@@ -120,6 +123,7 @@ def merge_codes(values: pl.Series) -> tuple[IntArray, IntArray]:
     """
     keys = similar_keys(values)
     rows = pl.DataFrame({"key": keys, "row": np.arange(len(keys))})
+    # As in `codes.by_first_appearance`: the first value with a key is the one that stays.
     first = rows.select(pl.col("row").min().over("key")).to_series().to_numpy()
     new = first == np.arange(len(keys))
     return (np.cumsum(new) - 1)[first], np.flatnonzero(new)

@@ -74,7 +74,9 @@ def split_words(name: str) -> list[str]:
     """
     bare = re.sub(r"\[[^\]]*\]|\([^)]*\)", " ", name)
     bare = re.sub(r"\b[dlDL]['’]", " ", bare if bare.strip() else name)
+    # Accents are taken off, so that "véhicule" and "vehicule" are one word.
     bare = "".join(sign for sign in unicodedata.normalize("NFKD", bare) if not unicodedata.combining(sign))
+    # Capital letters begin words: "cardID" is card and ID, and "GPSTime" GPS and Time.
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", bare)
     return [word.lower() for word in re.split(r"[\W_]+", apart) if word]
 

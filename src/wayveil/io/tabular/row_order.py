@@ -28,6 +28,7 @@ def time_order(trajectory: IntArray, t: IntArray) -> tuple[IntArray | None, int]
     ([2, 0, 1], 1)
     """
     step = np.diff(trajectory)
+    # Files are mostly sorted already, and then nothing is sorted or copied.
     if not ((step < 0) | ((step == 0) & (t[1:] < t[:-1]))).any():
         return None, 0
     low = int(t.min())
@@ -37,6 +38,7 @@ def time_order(trajectory: IntArray, t: IntArray) -> tuple[IntArray | None, int]
     else:
         order = np.lexsort((t, trajectory))
     by_trajectory = trajectory[order]
+    # A trajectory was out of order where a later row of the file now stands before an earlier one.
     backwards = (np.diff(order) < 0) & (np.diff(by_trajectory) == 0)
     return order, len(np.unique(by_trajectory[1:][backwards]))
 
@@ -61,6 +63,7 @@ def one_row_per_time(
         return None, ()
     followed = np.append(same[1:], False)
     several = np.flatnonzero(same | followed)
+    # Only rows that share their time with another are looked at, grouped by case: one trajectory at one time.
     cases = pl.DataFrame(
         {
             "case": np.cumsum(~same)[several],
@@ -89,6 +92,7 @@ def one_row_per_time(
             f"{count(dropped, noun)} {'was' if dropped == 1 else 'were'} dropped because the trajectory has another "
             f"{noun} at the same time; the {on_duplicate_time} in the file was kept."
         )
+    # Of equal times the first or the last row stays; exact repetitions are dropped either way.
     return (~followed if on_duplicate_time == "last" else ~same), tuple(notes)
 
 
@@ -98,6 +102,7 @@ def sequence_of(rows: Rows, position: int, noun: str) -> IntArray:
     values = rows.frame[str(position)]
     name = rows.table.names[position]
     whole = values.cast(pl.Int64, strict=False)
+    # A float that is no whole number is an error, not a number to be rounded.
     if values.dtype.is_float():
         whole = whole.set((values != values.floor()).fill_null(True), None)
     rows.refuse(
@@ -123,6 +128,7 @@ def refuse_disorder(
     same = trajectory[1:] == trajectory[:-1]
     again = seq[1][1:] == seq[1][:-1]
     early = t[1][1:] < t[1][:-1]
+    # Both rules look at neighbours in the order of seq; the row that is told is that of the file.
     for at, bad, problem, remedy in (
         (seq[0], again, "repeats a number of the same trajectory", f"Every {noun} has a place of its own."),
         (t[0], early, f"is earlier than at the {noun} before", "Times must not decrease in the order of seq."),

@@ -53,6 +53,7 @@ _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSErr
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
+# 40 bits for the row, the bits above for the file: a trillion rows in each of eight million files.
 _FILE_BITS = 40
 
 
@@ -115,6 +116,7 @@ class Table:
 
     def read(self, positions: Sequence[int]) -> Rows:
         """Read these columns; lines of CSV on which all of them are empty are left out."""
+        # Each column once, however many roles it has.
         names = [str(p) for p in dict.fromkeys(positions)]
         try:
             frame = self.lazy.select(names).collect()
@@ -126,7 +128,7 @@ class Table:
             blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
             if blank.any():
                 lines = np.flatnonzero(~blank.to_numpy())
-                return Rows(table=self, frame=frame.filter(~blank), kept=lines, blank=int(blank.sum()))
+                return Rows(table=self, frame=frame.filter(~blank), original_row=lines, blank=int(blank.sum()))
         return Rows(table=self, frame=frame)
 
     def wrong(self, sentence: str) -> InputError:
@@ -135,6 +137,7 @@ class Table:
 
     def _unreadable(self) -> InputError:
         """Return the error for a body that polars refused; what polars says may hold values, so it is not shown."""
+        # Polars says only that something is wrong.  The likely causes are looked for one by one, each with its line.
         if self.csv is None:
             return self.wrong("the Parquet file is damaged and cannot be read; write or copy it again.")
         bad = first_bad_byte(self.csv)
@@ -158,7 +161,7 @@ class Rows:
 
     table: Table
     frame: pl.DataFrame
-    kept: IntArray | None = field(default=None, repr=False)
+    original_row: IntArray | None = field(default=None, repr=False)
     blank: int = 0
     respelled: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
     """How many rows of a column were not written in normal form, as far as columns were read as text."""
@@ -177,7 +180,7 @@ class Rows:
 
     def place(self, row: int) -> str:
         """Return where a row is: "line 7" of CSV (the header is line 1), "row 6" of Parquet (the first is row 1)."""
-        original = row if self.kept is None else int(self.kept[row])
+        original = row if self.original_row is None else int(self.original_row[row])
         if self.table.places is not None:
             return self.table.places(original)
         if self.table.csv is None:
@@ -206,6 +209,7 @@ def open_table(path: str | Path) -> Table:
     """
     shown = str(path)
     file = Path(path)
+    # By suffix, but checked against the first bytes: a Parquet file called .csv would be read as garbage.
     parts = parquet_parts(file)
     if parts:
         for part in parts:
@@ -307,6 +311,7 @@ def _open_parquets(shown: str, files: list[Path]) -> Table:
     except _POLARS_ERRORS:
         raise InputError(f"{shown}: the Parquet file is damaged and cannot be read; write or copy it again.") from None
     places = None
+    # A piece of a table, or a converted one, carries the numbers of its rows in the original, and messages use these.
     rows = None
     if whole is not None:
         rows = lazy.select(ROW_NUMBER)
@@ -352,6 +357,7 @@ def _open_csv(shown: str, source: Path | bytes) -> Table:
             separator=separator,
             infer_schema=False,
             glob=False,
+            # Columns are named by position: titles may repeat, and positions cannot.
             with_column_names=lambda columns: [str(i) for i in range(len(columns))],
         )
         as_found = len(lazy.collect_schema())

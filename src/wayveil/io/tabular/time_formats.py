@@ -178,6 +178,7 @@ def detect_time_formats(text: pl.Series) -> list[TimeFit]:
     values = values.filter(values != "")
     if not len(values):
         return []
+    # The simplest form first: numbers or times of day end the search, and names of months are tried last.
     numbers = values.cast(pl.Float64, strict=False)
     if numbers.is_finite().fill_null(False).mean() >= 0.9:  # type: ignore[operator]
         return _fit_numbers(values, numbers)
@@ -189,6 +190,7 @@ def detect_time_formats(text: pl.Series) -> list[TimeFit]:
         share = 1 - parse_time_text(values, name).null_count() / len(values)
         if share >= 0.9:
             pattern = rf"^{_DATES[name][0]}"
+            # What stands behind the date says whether there is a clock and an offset.
             rest = values.str.replace(pattern, "")
             if name == "compact":
                 rest = rest.str.replace(r"^T?\d{4,6}", "0:00")
@@ -204,6 +206,7 @@ def detect_time_formats(text: pl.Series) -> list[TimeFit]:
     if not fits:
         fits = _fit_names(values)
     best = max((fit.share for fit in fits), default=0.0)
+    # Equally good formats are all returned: day or month first is a question for a person.
     return [fit for fit in fits if fit.share == best]
 
 
@@ -227,11 +230,13 @@ def _has_abbreviation(values: pl.Series) -> bool:
 def _fit_numbers(values: pl.Series, numbers: pl.Series) -> list[TimeFit]:
     """Return what numbers may count: eight digits may be a date, large ones seconds since 1970 or parts of them."""
     share = float(numbers.is_finite().fill_null(False).mean())  # type: ignore[arg-type]
+    # Eight digits are a date only if all of them are: a number may look like one by chance.
     if values.str.contains(r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$").mean() == 1:
         return [TimeFit(format="compact", share=1.0, has_clock=False)]
     if values.str.contains(_COMPACT_NUMBER).mean() == 1:
         return [TimeFit(format="compact", share=1.0)]
     median = numbers.median()
+    # The median decides about the unit: single outliers must not.
     for name, per_second in EPOCHS.items():
         if median is not None and _EPOCH_LOW_S * per_second <= float(median) < _EPOCH_HIGH_S * per_second:  # type: ignore[arg-type]
             return [TimeFit(format=name, share=share, has_offset=True)]
@@ -277,6 +282,7 @@ def read_times(text: pl.Expr, time_format: str) -> pl.Expr:
     whole = rf"^{date}(?:[T\s,]+{_CLOCK_TEXT}{_OFFSET_TEXT})?$"
     group = {name: position + 1 for position, name in enumerate(order)}
     year = _read_year(_part(group["y"]))
+    # Date, clock and offset are numbers in microseconds that are added; the offset is taken away, which gives UTC.
     midnight_us = _read_date(year, _part(group["m"]), _part(group["d"]))
     moment = midnight_us + _read_clock_or_none(4) - _read_offset(_part(9))
     spaced = _from_groups(values, whole, moment)
@@ -286,10 +292,12 @@ def read_times(text: pl.Expr, time_format: str) -> pl.Expr:
 def _read_digit_clock(values: pl.Expr) -> pl.Expr:
     """Return microseconds since midnight of a time of day in digits only: 815 and 0815, 81500 and 081500."""
     digits = pl.when(values.str.contains(r"^\d{3,6}$")).then(values)
+    # Three or four digits are hours and minutes; zeros are added for the seconds.
     seconds = pl.when(digits.str.len_chars() > 4).then(digits).otherwise(digits + "00").cast(pl.Int64, strict=False)
     hour = seconds // 10_000
     minute = seconds // 100 % 100
     second = seconds % 100
+    # Up to 29 o'clock, as timetables of transit go on after midnight.
     within = (hour < 30) & (minute < 60) & (second < 61)
     return pl.when(within).then((hour * 3600 + minute * 60 + second) * _US)
 
@@ -319,6 +327,7 @@ def read_parts(columns: Sequence[pl.Expr]) -> pl.Expr:
     limits = (24, 60, 61)
     seconds = (3600, 60, 1)
     for part, limit, scale in zip(whole[3:], limits, seconds, strict=False):
+        # A part outside of its range makes the whole time null.
         within = pl.when((part >= 0) & (part < limit)).then((part * scale * _US).round(0).cast(pl.Int64))
         midnight_us = midnight_us + within
     return midnight_us
@@ -327,6 +336,7 @@ def read_parts(columns: Sequence[pl.Expr]) -> pl.Expr:
 def _read_excel(values: pl.Expr) -> pl.Expr:
     """Return microseconds of days as spreadsheets count them, to the nearest millisecond: days have no finer digits."""
     days = values.cast(pl.Float64, strict=False).fill_nan(None) - _EXCEL_1970
+    # Days are floats with about 11 digits: a millisecond is what they can hold.
     return (days * (_DAY_US // 1000)).round(0).cast(pl.Int64, strict=False) * 1000
 
 
@@ -389,6 +399,8 @@ def _from_groups(values: pl.Expr, pattern: str, result: pl.Expr) -> pl.Expr:
     """Return what an expression makes of the groups of a pattern, which is matched once and not for each of them."""
 
     def combine(groups: pl.Series) -> pl.Series:
+        # The groups of one match become columns, and the result is computed from them: the text is
+        # not searched again for every part.
         return groups.struct.unnest().select(result.cast(pl.Int64)).to_series().alias(groups.name)
 
     return values.str.extract_groups(pattern).map_batches(combine, return_dtype=pl.Int64(), is_elementwise=True)
@@ -396,6 +408,7 @@ def _from_groups(values: pl.Expr, pattern: str, result: pl.Expr) -> pl.Expr:
 
 def _read_epochs(values: pl.Expr, per_second: int) -> pl.Expr:
     """Return microseconds of counts since 1970; whole counts exactly, others to the microsecond."""
+    # Whole numbers never pass through floats: nanoseconds would lose digits.
     exact = values.cast(pl.Int64, strict=False)
     whole = exact * (_US // per_second) if per_second <= _US else exact // (per_second // _US)
     loose = (values.cast(pl.Float64, strict=False) * (_US / per_second)).round(0)
@@ -405,6 +418,7 @@ def _read_epochs(values: pl.Expr, per_second: int) -> pl.Expr:
 def _read_year(text: pl.Expr) -> pl.Expr:
     """Return a year as text of four digits."""
     short = text.cast(pl.Int32, strict=False)
+    # Two digits: 70 to 99 are of the last century.
     century = pl.when(short < 70).then(pl.lit("20")).otherwise(pl.lit("19"))
     return pl.when(text.str.len_chars() == 2).then(century + text).otherwise(text)
 
@@ -421,6 +435,7 @@ def _read_clock(first: int) -> pl.Expr:
     second = _part(first + 2).cast(pl.Int64, strict=False).fill_null(0)
     fraction = _part(first + 3).fill_null("").str.pad_end(6, "0").str.slice(0, 6).cast(pl.Int64)
     half = _part(first + 4).str.to_lowercase().str.replace_all(".", "", literal=True)
+    # 12 am is midnight and 12 pm is noon: hence the remainder.
     on_12 = pl.when(half == "pm").then(hour % 12 + 12).when(half == "am").then(hour % 12).otherwise(hour)
     possible = (minute < 60) & (second < 61) & (half.is_null() | hour.is_between(1, 12))
     return pl.when(possible).then(((on_12 * 60 + minute) * 60 + second) * _US + fraction)
@@ -465,6 +480,8 @@ def is_iso(text: pl.Series) -> pl.Series:
 def read_iso(text: pl.Series) -> IsoTimes:
     """Read texts of the right shape: the first 19 characters as a time, the few different rests once each."""
     text, between = _full_iso(text)
+    # The first 19 characters are read by position; what follows, fractions and offsets, has few different values, each
+    # read once and looked up by code.
     seconds = text.str.slice(0, 19).str.to_datetime(f"%Y-%m-%d{between}%H:%M:%S", strict=False, time_unit="us")
     code, rests = by_name(text.str.slice(19))
     rest = pl.Series(rests, dtype=pl.String)

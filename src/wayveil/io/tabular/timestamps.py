@@ -89,8 +89,10 @@ def time_pattern(t: IntArray, time_format: TimeFormat) -> str | None:
 
 def _integers(rows: Rows, name: str, values: pl.Series) -> tuple[IntArray, TimeFormat, tuple[str, ...]]:
     exact = values.cast(pl.Int64, strict=False)
+    # Compared as integers: a float near 2^62 would be rounded before it is checked.
     _refuse_large(rows, name, exact.is_null() | (exact < -_LARGEST) | (exact > _LARGEST))
     t = exact.to_numpy()
+    # All of a column must lie in the range: one number outside makes plain integers of them.
     low, high = (int(t.min()), int(t.max())) if len(t) else (0, 0)
     if low >= _EPOCH_FROM and high < _EPOCH_TO:
         return t, "epoch", (f"The integers in column '{name}' are taken to be seconds since 1970 (UTC).",)
@@ -150,6 +152,7 @@ def _local_note(name: str, time_format: TimeFormat) -> tuple[str, ...]:
 
 
 def _texts(rows: Rows, name: str, text: pl.Series) -> tuple[IntArray, TimeFormat, tuple[str, ...]]:
+    # Plain integers are by far the most frequent, and told by one cast.
     exact = text.cast(pl.Int64, strict=False)
     if not exact.null_count():
         return _integers(rows, name, exact)
@@ -158,6 +161,7 @@ def _texts(rows: Rows, name: str, text: pl.Series) -> tuple[IntArray, TimeFormat
     loose = text.cast(pl.Float64, strict=False)
     numbers = len(text) - loose.null_count()
     if numbers == len(text):
+        # Integers keep their exact value; only texts such as 3.0 or 1e9 go through floats.
         rounded = _whole(rows, name, loose.set(exact.is_not_null(), 0.0))
         return _integers(rows, name, exact.fill_null(rounded))
     iso = is_iso(text)
@@ -182,6 +186,7 @@ def _iso(rows: Rows, name: str, text: pl.Series) -> tuple[IntArray, TimeFormat, 
         "Correct or remove these rows.",
     )
     without = int(read.without_offset[read.code].sum())
+    # A mixture could mean two times for one moment, so it is refused.
     if 0 < without < len(text):
         raise rows.table.wrong(
             f"column '{name}' mixes times with a UTC offset ({count(len(text) - without, 'row')}) and without one "

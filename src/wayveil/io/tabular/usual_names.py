@@ -16,12 +16,12 @@ __all__ = ["TripTable", "name_trip_columns"]
 class TripTable:
     """A table with our names for its columns.
 
-    `table` has the columns that are `made` behind those of the file: the places that only coordinates tell.
+    `table` has the columns that are `place_columns`, behind those of the file: the places that only coordinates tell.
     """
 
     table: Table
     options: ReadOptions
-    made: tuple[str, ...] = ()
+    place_columns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -33,7 +33,7 @@ def name_trip_columns(table: Table, options: ReadOptions) -> TripTable:
     >>> import polars as pl
     >>> names = ("started_at", "ended_at", "start_lng", "start_lat", "end_lng", "end_lat")
     >>> found = name_trip_columns(Table(path="a.csv", names=names, lazy=pl.LazyFrame(), csv=None), ReadOptions())
-    >>> found.options.columns["t_start"], found.options.columns["destination_y"], found.made
+    >>> found.options.columns["t_start"], found.options.columns["destination_y"], found.place_columns
     ('started_at', 'end_lat', ('origin', 'destination'))
     """
     bare: dict[str, str] = {}
@@ -41,6 +41,7 @@ def name_trip_columns(table: Table, options: ReadOptions) -> TripTable:
         bare.setdefault(bare_name(name), name)
     taken = set(options.columns.values())
     name_of_column: dict[str, str] = {}
+    # The first usual name that is in the file and not taken already, for each column that nobody named.
     for ours in (*INPUTS["trips"].place, *TRIP_COORDINATES):
         if ours in options.columns or ours in table.names:
             continue
@@ -54,6 +55,7 @@ def name_trip_columns(table: Table, options: ReadOptions) -> TripTable:
         if f"destination_{axis}" in name_of_column and f"origin_{axis}" not in known and usual is not None:
             name_of_column[f"origin_{axis}"] = usual
     columns = {**options.columns, **name_of_column}
+    # An end whose name is not in the file, but whose coordinates are, gets a name made of these when it is read.
     names = tuple(
         place
         for place in ("origin", "destination")
@@ -64,6 +66,6 @@ def name_trip_columns(table: Table, options: ReadOptions) -> TripTable:
     return TripTable(
         table=replace(table, names=(*table.names, *names)) if names else table,
         options=replace(options, columns=columns),
-        made=names,
+        place_columns=names,
         notes=(f"Taken by their usual names: {pairs}.",) if name_of_column else (),
     )

@@ -28,17 +28,18 @@ class Preorder(NamedTuple):
 class Questions(NamedTuple):
     """What an attacker knows and wants to know.  Question q knows the places
     ``known[known_offsets[q]:known_offsets[q + 1]]``, in this order, and asks for the probabilities of the leaves
-    ``asked[asked_offsets[q]:asked_offsets[q + 1]]``."""
+    ``secret[secret_offsets[q]:secret_offsets[q + 1]]``."""
 
     known: Ints
     known_offsets: Ints
-    asked: Ints
-    asked_offsets: Ints
+    secret: Ints
+    secret_offsets: Ints
 
 
 class StopClasses(NamedTuple):
     """Published trajectories by class: class c is the sequence ``item[offsets[c]:offsets[c + 1]]`` of ``people[c]``
-    people, and adds ``weight[j]`` to every leaf below ``told[j]`` for j in ``told_offsets[c]:told_offsets[c + 1]``.
+    people, and adds ``weight[j]`` to every leaf below ``evidence[j]``, for j from ``evidence_offsets[c]`` to before
+    ``evidence_offsets[c + 1]``.
 
     The classes that have node v are ``having[index_offsets[v]:index_offsets[v + 1]]``; ``signs`` beside it has bit
     ``u % 63`` set for every node u of the class.
@@ -47,9 +48,9 @@ class StopClasses(NamedTuple):
     item: Ints
     offsets: Ints
     people: Ints
-    told: Ints
+    evidence: Ints
     weight: Floats
-    told_offsets: Ints
+    evidence_offsets: Ints
     having: Ints
     signs: Ints
     index_offsets: Ints
@@ -65,7 +66,7 @@ def match_places(questions: Questions, tree: Preorder, classes: StopClasses) -> 
     n = questions.known_offsets.size - 1
     fitting = np.zeros(n, np.int64)
     largest = np.zeros(n, np.float64)
-    share = np.zeros(questions.asked.size, np.float64)
+    share = np.zeros(questions.secret.size, np.float64)
     seen = np.zeros(classes.people.size, np.int64)  # the last question, plus 1, for which a class was looked at
     total = np.zeros(tree.end.size, np.float64)  # per node what the classes that fit add to all leaves below it
     touched = np.empty(tree.end.size, np.int64)  # the nodes of which `total` is not 0
@@ -91,18 +92,18 @@ def match_places(questions: Questions, tree: Preorder, classes: StopClasses) -> 
                 if not _contains(classes, c, questions.known, begin, stop, tree.end):
                     continue
                 fitting[q] += classes.people[c]
-                for j in range(classes.told_offsets[c], classes.told_offsets[c + 1]):
-                    if total[classes.told[j]] == 0.0:
-                        touched[n_touched] = classes.told[j]
+                for j in range(classes.evidence_offsets[c], classes.evidence_offsets[c + 1]):
+                    if total[classes.evidence[j]] == 0.0:
+                        touched[n_touched] = classes.evidence[j]
                         n_touched += 1
-                    total[classes.told[j]] += classes.weight[j]
+                    total[classes.evidence[j]] += classes.weight[j]
             node = tree.above[node]
         # A leaf has the sum of the lowest touched node above it: the largest of a touched node is that of a leaf.
         for i in range(n_touched):
             largest[q] = max(largest[q], _sum_above(touched[i], total, tree.above) / fitting[q])
         if fitting[q] > 0:
-            for j in range(questions.asked_offsets[q], questions.asked_offsets[q + 1]):
-                share[j] = _sum_above(questions.asked[j], total, tree.above) / fitting[q]
+            for j in range(questions.secret_offsets[q], questions.secret_offsets[q + 1]):
+                share[j] = _sum_above(questions.secret[j], total, tree.above) / fitting[q]
         for i in range(n_touched):
             total[touched[i]] = 0.0
     return fitting, largest, share

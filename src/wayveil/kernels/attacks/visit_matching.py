@@ -93,11 +93,11 @@ def count_fitting(lists: VisitLists, sets: Ints, victim: Ints) -> Ints:
 
 
 class _Room(NamedTuple):
-    """Memory of a search: ``found[l, :held[l]]`` are the slots that hold the first l + 1 doublets of a set; and per
+    """Memory of a search: ``slots[l, :n_slots[l]]`` are the slots that hold the first l + 1 doublets of a set; and per
     value the last slot seen with it, the owners and the trajectories counted."""
 
-    found: Ints
-    held: Ints
+    slots: Ints
+    n_slots: Ints
     last: Ints
     owners: Ints
     trajectories: Ints
@@ -135,10 +135,10 @@ def _match(lists: VisitLists, sets: Ints, victim: Ints, room: _Room, counts: Int
             high = lists.starts[sets[i, level] + 1]
             if level == 0:
                 for at in range(low, high):
-                    room.found[0, at - low] = lists.slots[at]
-                room.held[0] = high - low
+                    room.slots[0, at - low] = lists.slots[at]
+                room.n_slots[0] = high - low
             else:
-                room.held[level] = _common(room, level, lists.slots, low, high)
+                room.n_slots[level] = _common(room, level, lists.slots, low, high)
             level += 1
         last = level - 1
         if again:
@@ -148,7 +148,7 @@ def _match(lists: VisitLists, sets: Ints, victim: Ints, room: _Room, counts: Int
             _count(lists, room, last, counts, i)
         first = _first_of(room, last, owner, victim[i])
         counts[i, OF_VICTIM] = 0
-        while first < room.held[last] and owner[room.found[last, first]] == victim[i]:
+        while first < room.n_slots[last] and owner[room.slots[last, first]] == victim[i]:
             counts[i, OF_VICTIM] += 1
             first += 1
 
@@ -157,10 +157,10 @@ def _match(lists: VisitLists, sets: Ints, victim: Ints, room: _Room, counts: Int
 def _first_of(room: _Room, level: int, owner: Ints, who: int) -> Any:
     """Return the first place in a level whose owner is not before `who`.  O(log held)."""
     low = np.int64(0)
-    high = room.held[level]
+    high = room.n_slots[level]
     while low < high:
         middle = (low + high) >> 1
-        if owner[room.found[level, middle]] < who:
+        if owner[room.slots[level, middle]] < who:
             low = middle + 1
         else:
             high = middle
@@ -173,8 +173,8 @@ def _common(room: _Room, level: int, slots: Ints, low: Any, high: Any) -> Any:
     n_common = np.int64(0)
     # Before each round everything before `low` is smaller than the slots still to come, so `low` never goes back; it
     # leaps in steps of 1, 2, 4, ..., as most of the longer list is skipped, then halves the last leap.
-    for i in range(room.held[level - 1]):
-        slot = room.found[level - 1, i]
+    for i in range(room.n_slots[level - 1]):
+        slot = room.slots[level - 1, i]
         step = np.int64(1)
         while low + step < high and slots[low + step] < slot:
             low += step
@@ -189,7 +189,7 @@ def _common(room: _Room, level: int, slots: Ints, low: Any, high: Any) -> Any:
         if low == high:
             break
         if slots[low] == slot:
-            room.found[level, n_common] = slot
+            room.slots[level, n_common] = slot
             n_common += 1
     return n_common
 
@@ -206,11 +206,11 @@ def _count(lists: VisitLists, room: _Room, level: int, counts: Ints, i: int) -> 
     best_trajectories = np.int64(0)
     own = 0
     most = 0
-    for j in range(room.held[level]):
-        slot = room.found[level, j]
+    for j in range(room.n_slots[level]):
+        slot = room.slots[level, j]
         who = lists.owner[slot]
         own += 1
-        if j == 0 or who != lists.owner[room.found[level, j - 1]]:
+        if j == 0 or who != lists.owner[room.slots[level, j - 1]]:
             owners += 1
             own = 1
         most = max(most, own)
@@ -227,6 +227,6 @@ def _count(lists: VisitLists, room: _Room, level: int, counts: Ints, i: int) -> 
             best_trajectories = max(best_trajectories, room.trajectories[v])
     counts[i, OWNERS] = owners
     counts[i, OWNERS_WITH] = best
-    counts[i, TRAJECTORIES] = room.held[level]
+    counts[i, TRAJECTORIES] = room.n_slots[level]
     counts[i, TRAJECTORIES_WITH] = best_trajectories
     counts[i, OF_ONE_OWNER] = most

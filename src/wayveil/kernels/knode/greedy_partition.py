@@ -45,7 +45,7 @@ class _Graph(NamedTuple):
         The weight of the lightest edge from a vertex to the group that grows.
     seen, owner_seen
         The number of the last walk that came by a vertex, or a vertex of an owner.
-    held
+    last_group
         The last group that took a vertex of an owner.
     piece
         Scratch: the vertices of a walk.
@@ -64,7 +64,7 @@ class _Graph(NamedTuple):
     reach: NDArray[np.float64]
     seen: NDArray[np.int64]
     owner_seen: NDArray[np.int64]
-    held: NDArray[np.int64]
+    last_group: NDArray[np.int64]
     piece: NDArray[np.int64]
     walks: NDArray[np.int64]
 
@@ -187,9 +187,9 @@ def _find_group(graph, v, u, component, group, k):
             for w in component:
                 if graph.label[w] == group:
                     graph.label[w] = _FREE
-                    graph.held[graph.owner[w]] = -1
+                    graph.last_group[graph.owner[w]] = -1
             return False
-        if owners == k - 1 and graph.held[graph.owner[w]] != group:
+        if owners == k - 1 and graph.last_group[graph.owner[w]] != group:
             w = _last(graph, component, group, w, k)
         owners += _take(graph, w, component, group)
     return True
@@ -210,9 +210,9 @@ def _take_out(graph, v, u):
 @inner
 def _take(graph, v, component, group):
     """Put v into the group; return 1 if its owner is new there, else 0."""
-    new = 0 if graph.held[graph.owner[v]] == group else 1
+    new = 0 if graph.last_group[graph.owner[v]] == group else 1
     graph.label[v] = group
-    graph.held[graph.owner[v]] = group
+    graph.last_group[graph.owner[v]] = group
     graph.span[_FROM] = max(graph.span[_FROM], graph.start[v])
     graph.span[_UNTIL] = min(graph.span[_UNTIL], graph.end[v])
     for w in component:
@@ -231,7 +231,7 @@ def _next(graph, component, weight, vertex, group):
     least = NO_EDGE
     for w in component:
         reach = graph.reach[w]
-        if graph.label[w] != _FREE or (group >= 0 and graph.held[graph.owner[w]] == group):
+        if graph.label[w] != _FREE or (group >= 0 and graph.last_group[graph.owner[w]] == group):
             continue
         if graph.start[w] > graph.span[_UNTIL] or graph.end[w] < graph.span[_FROM]:
             continue
@@ -250,7 +250,7 @@ def _last(graph, component, group, first, k):
         return first
     if stranded == 1:  # only this very vertex will do
         shares_time = graph.start[who] <= graph.span[_UNTIL] and graph.end[who] >= graph.span[_FROM]
-        return who if shares_time and graph.held[graph.owner[who]] != group else first
+        return who if shares_time and graph.last_group[graph.owner[who]] != group else first
     # The interchanges of lines 15 to 17: one vertex after the other is put in and taken out again, until one leaves no
     # piece with fewer than k owners.  If all of them do, the first choice stands (lines 18 to 21).
     w = first

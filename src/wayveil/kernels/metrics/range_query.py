@@ -58,9 +58,9 @@ class _Lists(NamedTuple):
 
 
 def count_inside(
-    boxes: BoxColumns, queries: Queries, *, radius: float, disc: bool, wanted: int = PSI | PAI | SDI | DAI
+    boxes: BoxColumns, queries: Queries, *, radius: float, disc: bool, predicates: int = PSI | PAI | SDI | DAI
 ) -> Ints:
-    """Return for every query how many trajectories satisfy it, in columns PSI, PAI, SDI, DAI; those not wanted are 0.
+    """Return for every query how many trajectories satisfy it, in columns PSI, PAI, SDI, DAI; 0 if not in `predicates`.
 
     O(rows + queries x cells each touches + rows near a query's place and time) time, and O(cells + queries) memory
     beside the data.
@@ -89,7 +89,7 @@ def count_inside(
     first, listed = _index(queries, reach, grid, side)
     first_of_time, listed_of_time = _index(queries, reach, grid, 1)
     lists = _Lists(first, first_of_time + len(listed), np.concatenate([listed, listed_of_time]))
-    return _count(boxes, queries, float(radius), int(disc), wanted, grid, lists)
+    return _count(boxes, queries, float(radius), int(disc), predicates, grid, lists)
 
 
 def _index(q: Queries, reach: Any, grid: _Grid, side: int) -> tuple[Ints, Ints]:

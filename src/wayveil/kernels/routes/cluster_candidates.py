@@ -96,7 +96,7 @@ class Query(NamedTuple):
         The distinct roads of the route: the first ``n_distinct[0]``.
     times : int64, one per road
         How often each road occurs in the route; all 0 between routes.
-    found : int64, one per cluster or road
+    hits : int64, one per cluster or road
         The clusters that were found, or the roads that were added.
     common : int64, one per cluster
         How many distinct roads it shares with the route; all 0 between searches.
@@ -108,7 +108,7 @@ class Query(NamedTuple):
 
     roads: Any
     times: Any
-    found: Any
+    hits: Any
     common: Any
     mark: Any
     n_distinct: Any
@@ -136,7 +136,7 @@ def best_cluster(clusters, tree, query, length, support, rule):
     least = 0.0
     fits = False
     for at in range(n_found):
-        c = query.found[at]
+        c = query.hits[at]
         shared = query.common[c]
         query.common[c] = 0
         size = clusters.end[c] - clusters.begin[c]
@@ -164,14 +164,14 @@ def best_cluster(clusters, tree, query, length, support, rule):
 
 @inner
 def _find_similar(clusters, tree, query, index, share):
-    """Write the clusters that have more than a share of the roads of the query to ``query.found``; return how many.
+    """Write the clusters that have more than a share of the roads of the query to ``query.hits``; return how many.
 
     How many roads each shares goes to ``query.common``; that of all others is 0.
     """
     n_distinct = query.n_distinct[0]
     n_found = np.int64(0)
     if index == CTREE:
-        return similar_in_tree(tree, query.roads, n_distinct, share, query.found, query.common)
+        return similar_in_tree(tree, query.roads, n_distinct, share, query.hits, query.common)
     if index == SCAN:
         for c in range(clusters.n_clusters[0]):
             shared = np.int64(0)
@@ -180,7 +180,7 @@ def _find_similar(clusters, tree, query, index, share):
                 shared += query.times[clusters.listed[link]] > 0
                 link = clusters.next[link]
             if shared * share[1] > share[0] * n_distinct:
-                query.found[n_found] = c
+                query.hits[n_found] = c
                 query.common[c] = shared
                 n_found += 1
         return n_found
@@ -191,13 +191,13 @@ def _find_similar(clusters, tree, query, index, share):
         for entry in range(begin, begin + clusters.road_n[query.roads[at]]):
             c = clusters.road_clusters[entry]
             if query.common[c] == 0:
-                query.found[n_touched] = c
+                query.hits[n_touched] = c
                 n_touched += 1
             query.common[c] += 1
     for at in range(n_touched):
-        c = query.found[at]
+        c = query.hits[at]
         if query.common[c] * share[1] > share[0] * n_distinct:
-            query.found[n_found] = c
+            query.hits[n_found] = c
             n_found += 1
         else:
             query.common[c] = 0

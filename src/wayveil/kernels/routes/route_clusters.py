@@ -92,9 +92,9 @@ def cluster_routes(offsets, road, owner_first, owner, fixed, people_on, rule):
                 _count_representative(clusters, query, c, clusters.people[c])
             if rule.lookup == CTREE and is_new:
                 tree = grown_tree(tree)
-                add_cluster(tree, c, query.found, n_added)
+                add_cluster(tree, c, query.hits, n_added)
             elif rule.lookup == CTREE:
-                widen_cluster(tree, c, query.found, n_added)
+                widen_cluster(tree, c, query.hits, n_added)
         for row in range(offsets[s], offsets[s + 1]):
             query.times[road[row]] = 0
     m = clusters.n_clusters[0]
@@ -162,7 +162,7 @@ def _is_new_member(members, key):
 
 @inner
 def _add_roads(clusters, query, c):
-    """Add the roads of the query to a cluster; leave those that it did not have in ``query.found``, return how many."""
+    """Add the roads of the query to a cluster; leave those that it did not have in ``query.hits``, return how many."""
     link = clusters.head[c]
     n_added = np.int64(0)
     while link >= 0:
@@ -171,14 +171,14 @@ def _add_roads(clusters, query, c):
     for at in range(query.n_distinct[0]):
         r = query.roads[at]
         if query.mark[r] == 0:
-            query.found[n_added] = r
+            query.hits[n_added] = r
             n_added += 1
     link = clusters.head[c]
     while link >= 0:
         query.mark[clusters.listed[link]] = 0
         link = clusters.next[link]
     for at in range(n_added):
-        r = query.found[at]
+        r = query.hits[at]
         link = clusters.n_links[0]
         clusters.n_links[0] += 1
         clusters.listed[link] = r

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wayveil.errors import ParameterError, UsageError
-from wayveil.model.noisy_query import NoisyQuery
+from wayveil.model import NoisyQuery
 from wayveil.model.data.ragged import IntArray
 from wayveil.model.noisy_query import LARGEST_BOUND
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -16,12 +17,17 @@ from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray
 from wayveil.model.data.trajectories import concat
 from wayveil.model.lazy_module import lazy_module
 
-__all__ = ["group_by_wishes", "read_asked"]
+__all__ = ["group_by_wishes", "read_own_k"]
 
 spatial = lazy_module("scipy.spatial")
 
+ComplexArray = np.ndarray[Any, np.dtype[np.complex128]]
+
 _HELPERS = 3
 """For each trajectory of somebody who asks for k, so many times k others are looked at that ask for less."""
+
+_MOST_ASKED = 10**18
+"""What a number of more digits stands for: more people than any file has."""
 
 _ROUNDS = 3
 """How often groups that end at one place are looked for again, each time with twice as many people."""
@@ -42,27 +48,29 @@ def group_by_wishes(method: Any, data: Points, *, rng: np.random.Generator, engi
     Levels are the numbers that people ask for, the largest first.  At each level the method groups those who ask for
     it, with the nearest of those who ask for less, so that every group is large enough for each of its members.  Who is
     then in no group with somebody of the level waits for their own level.  Groups of which too many end in one square
-    are grouped again with twice as many people each, and are left out where that does not help either.  Where nothing
+    are grouped again with twice as many people each, and are left out where that does not help either; so are groups
+    of different levels that turn out the same, if one of their members owns too much of both together.  Where nothing
     is published of somebody, all of it is done once more without them.
 
     Nearness is that of the middle of a trip, where it begins and ends, and when.  O(n log n) time besides the method.
     """
     seed = int.from_bytes(rng.bytes(16), "big")
-    held = data
+    candidates = data
     # What is published must not depend on people who are not: where nothing is left of somebody, all levels are gone
     # through once more without them, with the same draws.  It ends because nobody comes back.
     while True:
-        made, told = _group_levels(method, held, np.random.default_rng(seed), engine)
-        if not made:
+        levels, summary = _group_levels(method, candidates, np.random.default_rng(seed), engine)
+        levels = _without_broken(levels, candidates, method.claim)
+        if not levels:
             raise InputError(
                 f"{method.name}: no group keeps what its members were promised, so nothing can be published. Ask for "
                 "less (k_column, destination_share), or give more data."
             )
-        published = np.concatenate([members[_sources(one)[one.data.nonempty]] for members, one in made])
+        published = np.concatenate([members[_sources(one)[one.data.nonempty]] for members, one in levels])
         stays = np.isin(data.owner, data.owner[published])
-        if stays[held.nonempty].all():
-            return _join(method, data, made, told)
-        held = held.where(np.repeat(stays, np.diff(held.offsets)))
+        if stays[candidates.nonempty].all():
+            return _join(method, data, levels, summary)
+        candidates = candidates.where(np.repeat(stays, np.diff(candidates.offsets)))
 
 
 def _group_levels(
@@ -70,70 +78,83 @@ def _group_levels(
 ) -> tuple[list[tuple[IntArray, MethodResult]], str]:
     """Return what is published of each level, with the trajectories it is of, and how many of each that are."""
     claim = method.claim
-    asked = read_asked(method.name, data, claim.k_column, method.k)
+    wishes = read_own_k(method.name, data, claim.k_column)
+    own_k = np.maximum(wishes, method.k)
     apart = claim.limits_ends
     where = _positions(data)
     waiting = data.nonempty.copy()
-    made: list[tuple[IntArray, MethodResult]] = []
-    told: list[str] = []
-    for level in sorted(set(asked[waiting].tolist()), reverse=True):
-        own = waiting & (asked == level)
-        some = own | _find_helpers(where, own, waiting & (asked < level), _HELPERS * level)
+    levels: list[tuple[IntArray, MethodResult]] = []
+    lines: list[str] = []
+    for level in sorted(set(own_k[waiting].tolist()), reverse=True):
+        own = waiting & (own_k == level)
+        some = own | _find_helpers(where, own, waiting & (own_k < level), _HELPERS * level)
         size = level
         for _ in range(_ROUNDS if apart else 1):
             members = np.flatnonzero(some)
-            result = _run(method, data, members, size, rng, engine)
+            # Whoever asked for a number owns at most one in so many, also where others may own more.
+            share = min(claim.owner_share, Fraction(1, max(1, int(wishes[members].max(initial=0)))))
+            result = _run(method, data, members, size, share, rng, engine)
             if result is None:
                 break
-            kept = _list_kept(result, members, own, data, claim)
-            if kept.any():
-                made.append((members, _only(result, kept)))
-                done = members[_sources(result)[kept]]
+            satisfied = _list_kept(result, members, own, data, claim)
+            if satisfied.any():
+                levels.append((members, _only(result, satisfied)))
+                done = members[_sources(result)[satisfied]]
                 waiting[done] = False
                 some[done] = False
             if not apart or not (some & own).any():
                 break
             size = 2 * size
         left = int((waiting & own).sum())
-        told.append(f"k = {level}: {int(own.sum()) - left:,} of {int(own.sum()):,} trajectories")
+        lines.append(f"k = {level}: {int(own.sum()) - left:,} of {int(own.sum()):,} trajectories")
         waiting &= ~own
-    return made, "; ".join(told)
+    return levels, "; ".join(lines)
 
 
-def read_asked(component: str, data: Points, column: str, least: int) -> IntArray:
-    """Return for each trajectory the number that its person asks for, `least` where that is less or nothing.
+def read_own_k(component: str, data: Points, column: str) -> IntArray:
+    """Return for each trajectory the largest number that its person asks for with any of theirs, 0 for nothing.
 
     Examples
     --------
-    >>> from wayveil.model.data.coded import Coded
-    >>> data = Points.from_records([[(0, 0.0, 0.0)]] * 3, attributes={"wanted": ["12", None, "2"]})
-    >>> read_asked("tga", data, "wanted", 5).tolist()
-    [12, 5, 5]
+    >>> data = Points.from_records([[(0, 0.0, 0.0)]] * 3, owner=[7, 8, 8], attributes={"wanted": ["12", None, "2"]})
+    >>> read_own_k("tga", data, "wanted").tolist()
+    [12, 2, 2]
     """
     if column == "none":
-        return np.full(len(data), least, np.int64)
+        return np.zeros(len(data), np.int64)
     values = data.attributes[column]
-    numbers = np.full(len(values.labels) + 1, least, np.int64)
+    numbers = np.zeros(len(values.labels) + 1, np.int64)
     for code, label in enumerate(values.labels):
-        if label.strip() and not label.strip().isdecimal():
+        text = label.strip()
+        if text and not text.isdecimal():
             raise InputError(
                 f"{component}: the column {column!r} of k_column holds something that is no whole number; leave it "
                 "empty for people who ask for nothing."
             )
-        numbers[code] = max(least, int(label.strip() or 0))
-    asked: IntArray = numbers[values.codes]
-    return asked
+        numbers[code] = _MOST_ASKED if len(text) > 18 else int(text or 0)
+    people, person = np.unique(data.owner, return_inverse=True)
+    largest = np.zeros(len(people), np.int64)
+    np.maximum.at(largest, person.reshape(-1), numbers[values.codes])
+    own_k: IntArray = largest[person.reshape(-1)]
+    return own_k
 
 
 def _run(
-    method: Any, data: Points, members: IntArray, size: int, rng: np.random.Generator, engine: Engine
+    method: Any,
+    data: Points,
+    members: IntArray,
+    size: int,
+    share: Fraction,
+    rng: np.random.Generator,
+    engine: Engine,
 ) -> MethodResult | None:
     """Run the method without wishes on some trajectories, with larger groups; None where there are too few people."""
     some = data.take(members)
     some = replace(some, attributes={}, owner=np.unique(some.owner, return_inverse=True)[1].reshape(-1))
     if len(np.unique(some.owner)) < size:
         return None
-    plain = replace(method, k=size, k_column="none", destination_share="none")
+    row_share = method.row_share if isinstance(method.row_share, str) else share
+    plain = replace(method, k=size, row_share=row_share, k_column="none", destination_share="none")
     try:
         result: MethodResult = plain.run(some, rng=rng, engine=engine)
     except InputError:
@@ -148,22 +169,63 @@ def _sources(result: MethodResult) -> IntArray:
 def _list_kept(result: MethodResult, members: IntArray, own: BoolArray, data: Points, claim: MembersClaim) -> BoolArray:
     """Return which published trajectories are in a group with somebody of this level, and keep different ends."""
     shown: Any = result.data if result.boxes is None else result.boxes
-    kept = np.zeros(len(shown), np.bool_)
+    satisfied = np.zeros(len(shown), np.bool_)
     groups: dict[bytes, list[int]] = {}
-    columns = [getattr(shown, name) for name in shown.row_columns]
-    for number in np.flatnonzero(shown.nonempty).tolist():
-        rows = shown.rows(number)
-        groups.setdefault(b"".join(column[rows].tobytes() for column in columns), []).append(number)
+    for number, key in _keys(shown):
+        groups.setdefault(key, []).append(number)
     source = members[_sources(result)]
     ends = _ends(data, source, shown, claim.destination_cell)
     for group in groups.values():
         of = source[group]
-        if own[of].any() and _are_apart(ends[group], data.owner[of], claim.end_share):
-            kept[group] = True
-    return kept
+        if own[of].any() and all(_are_apart(end[group], data.owner[of], claim.end_share) for end in ends):
+            satisfied[group] = True
+    return satisfied
 
 
-def _are_apart(ends: IntArray, owner: IntArray, share: Fraction) -> bool:
+def _keys(shown: Any) -> Iterator[tuple[int, bytes]]:
+    """Yield each published trajectory with what is the same for those that look like it."""
+    columns = [getattr(shown, name) for name in shown.row_columns]
+    for number in np.flatnonzero(shown.nonempty).tolist():
+        rows = shown.rows(number)
+        yield number, b"".join(column[rows].tobytes() for column in columns)
+
+
+def _without_broken(
+    levels: list[tuple[IntArray, MethodResult]], data: Points, claim: MembersClaim
+) -> list[tuple[IntArray, MethodResult]]:
+    """Return the results without the groups that look alike, from several runs, and break a wish together.
+
+    Each run keeps the wishes in its own groups.  Only where two runs published the same can somebody own more of both
+    together than they asked for, or more of them end in one square.
+    """
+    wishes = read_own_k("", data, claim.k_column)
+    groups: dict[bytes, list[tuple[int, int, int]]] = {}
+    ends: list[list[ComplexArray]] = []
+    for run, (members, result) in enumerate(levels):
+        shown: Any = result.data if result.boxes is None else result.boxes
+        source = members[_sources(result)]
+        ends.append(_ends(data, source, shown, claim.destination_cell))
+        for number, key in _keys(shown):
+            groups.setdefault(key, []).append((run, number, int(source[number])))
+    satisfied = [np.ones(len(result.data), np.bool_) for _, result in levels]
+    for group in groups.values():
+        owner = data.owner[[trajectory for _, _, trajectory in group]]
+        often = Counter(owner.tolist())
+        holds = all(often[int(data.owner[one])] * int(wishes[one]) <= len(group) for _, _, one in group)
+        if holds and claim.limits_ends:
+            together = zip(*([end[number] for end in ends[run]] for run, number, _ in group), strict=True)
+            holds = all(_are_apart(np.array(one), owner, claim.end_share) for one in together)
+        if not holds:
+            for run, number, _ in group:
+                satisfied[run][number] = False
+    return [
+        (members, _only(result, keep))
+        for (members, result), keep in zip(levels, satisfied, strict=True)
+        if (keep & result.data.nonempty).any()
+    ]
+
+
+def _are_apart(ends: ComplexArray, owner: IntArray, share: Fraction) -> bool:
     """Whether at most a share of the people, and of the trajectories, end in one square."""
     trips = Counter(ends.tolist())
     people = Counter(end for end, _ in set(zip(ends.tolist(), owner.tolist(), strict=True)))
@@ -171,19 +233,19 @@ def _are_apart(ends: IntArray, owner: IntArray, share: Fraction) -> bool:
     return Fraction(max(trips.values()), len(ends)) <= share and Fraction(max(people.values()), everybody) <= share
 
 
-def _only(result: MethodResult, kept: BoolArray) -> MethodResult:
+def _only(result: MethodResult, satisfied: BoolArray) -> MethodResult:
     """Return the result with the rows of these trajectories only."""
-    rows = np.repeat(kept, np.diff(result.data.offsets))
+    rows = np.repeat(satisfied, np.diff(result.data.offsets))
     boxes = None if result.boxes is None else result.boxes.where(rows)
     return replace(result, data=result.data.where(rows), boxes=boxes)  # type: ignore[attr-defined]
 
 
-def _join(method: Any, data: Points, made: list[tuple[IntArray, MethodResult]], told: str) -> MethodResult:
+def _join(method: Any, data: Points, levels: list[tuple[IntArray, MethodResult]], summary: str) -> MethodResult:
     """Put the results of all levels together, as one result on all data."""
-    published = concat([result.data for _, result in made])
-    source = np.concatenate([members[_sources(result)] for members, result in made])
+    published = concat([result.data for _, result in levels])
+    source = np.concatenate([members[_sources(result)] for members, result in levels])
     shown = np.flatnonzero(published.nonempty)
-    facts: dict[str, int | float | str] = {"asked for and kept": told}
+    facts: dict[str, int | float | str] = {"asked for and kept": summary}
     attributes = {name: values for name, values in data.attributes.items() if name not in method.claim.private_columns}
     if method.splits_trajectories:
         nothing = np.setdiff1d(np.arange(len(data)), source[shown])
@@ -197,8 +259,8 @@ def _join(method: Any, data: Points, made: list[tuple[IntArray, MethodResult]], 
         position[source[shown]] = shown
     ordered = _own(published.with_empty().take(position), data, of, attributes)
     boxes = None
-    if made[0][1].boxes is not None:
-        regions: Any = concat([result.boxes for _, result in made if result.boxes is not None])
+    if levels[0][1].boxes is not None:
+        regions: Any = concat([result.boxes for _, result in levels if result.boxes is not None])
         boxes = _own(regions.with_empty().take(position), data, of, attributes)
     return MethodResult(
         data=ordered,
@@ -219,36 +281,43 @@ def _own(published: Any, data: Points, of: IntArray, attributes: Any) -> Any:
     )
 
 
-def _ends(data: Points, source: IntArray, shown: Any, cell: float) -> IntArray:
+def _ends(data: Points, source: IntArray, shown: Any, cell: float) -> list[ComplexArray]:
     """Return the square, as a number, in which the trajectory of each published one ends.
 
-    With boxes that is where the person was when the last box was over.
+    With boxes, also the one in which the person was when the last box was over.
     """
     last = data.offsets[source + 1] - 1
+    moments = [last]
     if shown.as_boxes() is not None:
+        then = last.copy()
         for number in np.flatnonzero(shown.nonempty).tolist():
             over = shown.t_max[shown.offsets[number + 1] - 1]
             rows = data.rows(int(source[number]))
-            last[number] = rows.start + np.searchsorted(data.t[rows], over, side="right") - 1
-    place = np.floor(np.stack([data.x[last], data.y[last]], axis=1) / cell)
-    ends: IntArray = np.unique(place, axis=0, return_inverse=True)[1].reshape(-1)
-    return ends
+            then[number] = rows.start + np.searchsorted(data.t[rows], over, side="right") - 1
+        moments.append(then)
+    return [_squares(data, rows, cell) for rows in moments]
+
+
+def _squares(data: Points, rows: IntArray, cell: float) -> ComplexArray:
+    """Return the square of a grid that each row is in, its column and row as one complex number."""
+    square: ComplexArray = np.floor(data.x[rows] / cell) + 1j * np.floor(data.y[rows] / cell)
+    return square
 
 
 def _positions(data: Points) -> FloatArray:
     """Return for each trajectory where it begins, ends and is in the middle, and when, in comparable units."""
     where = np.zeros((len(data), 8))
-    held = np.flatnonzero(data.nonempty)
-    first = data.offsets[held]
-    last = data.offsets[held + 1] - 1
+    nonempty = np.flatnonzero(data.nonempty)
+    first = data.offsets[nonempty]
+    last = data.offsets[nonempty + 1] - 1
     middle = (first + last) // 2
     for at, rows in enumerate((first, middle, last)):
-        where[held, 2 * at] = data.x[rows]
-        where[held, 2 * at + 1] = data.y[rows]
-    where[held, 6] = data.t[first]
-    where[held, 7] = data.t[last]
-    wide = max(float(where[held, :6].std(axis=0).max(initial=0.0)), 1e-9)
-    long = max(float(where[held, 6:].std(axis=0).max(initial=0.0)), 1e-9)
+        where[nonempty, 2 * at] = data.x[rows]
+        where[nonempty, 2 * at + 1] = data.y[rows]
+    where[nonempty, 6] = data.t[first]
+    where[nonempty, 7] = data.t[last]
+    wide = max(float(where[nonempty, :6].std(axis=0).max(initial=0.0)), 1e-9)
+    long = max(float(where[nonempty, 6:].std(axis=0).max(initial=0.0)), 1e-9)
     where[:, :6] /= wide
     where[:, 6:] /= long
     return where

@@ -96,7 +96,7 @@ def tally_groups(group: IntArray, person: IntArray, part: IntArray, n_groups: in
     return GroupTally(value=value, people=np.bincount(of, minlength=n_groups), largest=largest)
 
 
-def is_small(found: GroupTally, k: int, share: Fraction) -> BoolArray:
+def is_small(tally: GroupTally, k: int, share: Fraction) -> BoolArray:
     """Return which groups count fewer than `k` people, or are more than a share one person; exact, in integers."""
-    small: BoolArray = (found.people < k) | (found.largest * share.denominator > found.value * share.numerator)
+    small: BoolArray = (tally.people < k) | (tally.largest * share.denominator > tally.value * share.numerator)
     return small

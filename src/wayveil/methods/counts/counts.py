@@ -12,7 +12,7 @@ import numpy as np
 from wayveil.errors import InputError
 from wayveil.methods.counts.cell_tally import CellTally, is_small, tally_cells, tally_groups
 from wayveil.methods.counts.complementary import hide_small_cells
-from wayveil.model import CountTables, Engine, Method, MethodResult, Routes, Stops, Threshold, Trips, Visits, parameter
+from wayveil.model import CountTables, Engine, Method, MethodResult, Threshold, Visits, parameter
 from wayveil.model.claims.threshold import (
     count_parameter,
     count_share_parameter,
@@ -21,6 +21,7 @@ from wayveil.model.claims.threshold import (
     tally_parameter,
 )
 from wayveil.model.data.count_tables import ALL, Events, list_events
+from wayveil.model.data.kinds import PLACE_KINDS
 from wayveil.model.data.ragged import BoolArray, IntArray
 
 __all__ = ["Counts"]
@@ -51,8 +52,9 @@ class Counts(Method):
 
     Guarantee
     ---------
-    ``Threshold(k, row_share)`` over all numbers of the publication, their sums and their differences.  Not covered:
-    differences to other publications of the same people, and attackers who know almost everybody who was counted.
+    ``Threshold(k, row_share)`` of every number of the publication, and of every small cell, whatever sums and
+    differences of them tell.  Not covered: differences to other publications of the same people, attackers who know
+    almost everybody who was counted, and what hidden cells are together.
 
     Notes
     -----
@@ -83,7 +85,7 @@ class Counts(Method):
     name: ClassVar[str] = "counts"
     summary: ClassVar[str] = "tables of counts: people or visits by zone and time, or from zone to zone"
     accepts: ClassVar[type[Visits]] = Visits
-    accepts_also: ClassVar[tuple[type[Any], ...]] = (Trips, Routes, Stops)
+    accepts_also: ClassVar[tuple[type[Any], ...]] = tuple(kind for kind in PLACE_KINDS if kind is not Visits)
     publishes: ClassVar[type[CountTables]] = CountTables
     splits_trajectories: ClassVar[bool] = True
 
@@ -141,7 +143,7 @@ class Counts(Method):
         inside = _without_small_lines(cells, axes, self.k, share)
         value = cells.value()
         published = np.zeros(len(cells), np.bool_)
-        found: list[_Rows] = []
+        totals: list[_Rows] = []
         for part in np.unique(axes.part[inside]).tolist():
             members = np.flatnonzero(inside & (axes.part == part))
             lines, row = np.unique(axes.row[members], return_inverse=True)
@@ -154,8 +156,8 @@ class Counts(Method):
             too_small[row, column] = small[members]
             shown = ~hide_small_cells(matrix, too_small, self.k)
             published[members] = shown[row, column]
-            found.append(axes.totals(int(part), lines, columns, matrix, shown))
-        return _Rows.join([_rows_of(cells, published), *found]), published
+            totals.append(axes.totals(int(part), lines, columns, matrix, shown))
+        return _Rows.join([_rows_of(cells, published), *totals]), published
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,15 +227,15 @@ def _without_small_lines(cells: CellTally, axes: _Axes, k: int, share: Fraction)
     ]
     while True:
         gone = np.zeros(len(cells), np.bool_)
-        kept = inside[cells.pair_cell]
+        counted = inside[cells.pair_cell]
         for line in (*lines, part):
-            found = tally_groups(
-                line[cells.pair_cell[kept]],
-                cells.pair_person[kept],
-                cells.pair_count[kept],
+            tally = tally_groups(
+                line[cells.pair_cell[counted]],
+                cells.pair_person[counted],
+                cells.pair_count[counted],
                 int(line.max(initial=-1)) + 1,
             )
-            gone |= is_small(found, k, share)[line]
+            gone |= is_small(tally, k, share)[line]
         if not (gone & inside).any():
             return inside
         inside &= ~gone

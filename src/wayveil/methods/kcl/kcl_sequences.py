@@ -308,4 +308,4 @@ def joined_sequences(threats: tuple[IntArray, Counted], hits: Sequence[Hits], n_
         value,
         having[entry, value],
     )
-    return Sequences(n_violating=counted.n_violating, found=violating, common=common)
+    return Sequences(n_violating=counted.n_violating, violating=violating, common=common)

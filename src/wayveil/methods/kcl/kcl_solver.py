@@ -147,7 +147,7 @@ class KclSolver:
             instance.records._replace(most_common=most), instance.longest, self.params.k, instance.bounds.allowed
         )
         self.refuse_too_many(int(common.table.n_rows[0]), most)
-        return Sequences(n_violating=int(violating.table.n_rows[0]), found=violating, common=common)
+        return Sequences(n_violating=int(violating.table.n_rows[0]), violating=violating, common=common)
 
     def most_common(self, longest: int, n_values: int) -> int:
         """Return how many common sequences can be counted."""

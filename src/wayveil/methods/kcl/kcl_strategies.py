@@ -147,7 +147,7 @@ class Sequences:
     """What was counted: how many minimal violating sequences there are; and `Violating` and `Common`, where needed."""
 
     n_violating: int
-    found: Any = None
+    violating: Any = None
     common: Any = None
 
 
@@ -222,7 +222,7 @@ def suppress_greedily(
     )
     privacy = Privacy(instance.longest, instance.bounds.k, instance.bounds.allowed)
     log = suppress(
-        own, instance.elsewhere, sequences.found, counts, privacy, local, validity, patterns
+        own, instance.elsewhere, sequences.violating, counts, privacy, local, validity, patterns
     ).reshape(-1, 5)  # fmt: skip
     lost = 0 if patterns is None else int((patterns.support < patterns.min_support).sum())
     return Solution(alive=own.alive, log=log, visits_lost=int(log[:, 4].sum()), patterns_lost=lost, local=local)

@@ -76,6 +76,7 @@ class BoxLoss(OnBoxes):
         area = (published.x_max - published.x_min) * (published.y_max - published.y_min)
         nonempty = with_rows(original)
         has_rows = with_rows(published)
+        # Of the boxes that cover a sample's time, the smallest counts; -1 where none does.
         cover = smallest_cover(original.offsets, original.t, published.offsets, published.t_min, published.t_max, area)
         given = original.owners == "given"
         return {
@@ -102,6 +103,7 @@ class BoxLoss(OnBoxes):
         samples = covers.total
         trajectories = counts["trajectories"]
         whole = self._whole(counts["extent"])
+        # Samples without a box count as the whole area.
         area_share = np.where(covers.values < 0, 1.0, _share(covers.values, whole))
         per_sample = float((area_share * covers.counts).sum())
         trash = trajectories - counts["published"]
@@ -133,6 +135,7 @@ class BoxLoss(OnBoxes):
                     "Mean duration of a box",
                 ),
                 "groups": count(len(groups), "Groups", "groups"),
+                # Discernibility: everybody of a group is one of its size, and who was left out one of all.
                 "discernibility": amount(int((groups.counts**2).sum()) + trash * trajectories, "Discernibility"),
                 "information_given_up_per_sample": amount(finite(per_sample), "Information given up, sample by sample"),
                 "information_given_up_printed": amount(
@@ -163,6 +166,7 @@ def _groups(published: Boxes, area: Array) -> Tally:
         bits = getattr(published, name) + 0.0  # so that 0 and -0 have the same bits
         bits.flags.writeable = False
         columns.append(bits.view(np.int64))
+    # The group of a trajectory is the first one with the same boxes.
     group = first_equal(published.offsets, tuple(columns))
     sizes = np.bincount(group[group >= 0], minlength=1)
     first = np.flatnonzero(sizes)
@@ -170,6 +174,7 @@ def _groups(published: Boxes, area: Array) -> Tally:
     if not len(rows):
         nothing = np.zeros(0, np.int64)
         return Tally(columns=(nothing, nothing, np.zeros(0)), counts=nothing)
+    # Two codes of 64 bits each: blocks add groups by code, and two that are different must not meet.
     codes = [_codes([column[rows] for column in columns], offsets, seed) for seed in (1, 2)]
     order = np.lexsort(codes[::-1])
     areas = np.add.reduceat(area[rows], offsets[:-1])
@@ -207,5 +212,6 @@ def _middle(areas: Tally) -> float | None:
     n = areas.total
     if not n:
         return None
+    # The two middle values, by their positions in the running sum of counts.
     low, high = areas.values[np.searchsorted(np.cumsum(areas.counts), [(n - 1) // 2, n // 2], side="right")]
     return finite(low + (high - low) / 2)

@@ -66,6 +66,7 @@ class CellLoss(OnBoxes):
     def count(self, original: Points, published: Boxes) -> Mapping[str, Any]:
         """Return the cells of each box, the smallest box of each sample (-1: none), and how many share a box."""
         check_comparable(self.name, original, published, matched=True)
+        # Sides in whole cells, at least one.
         cells = self._side(published.x_min, published.x_max) * self._side(published.y_min, published.y_max)
         cover = smallest_cover(original.offsets, original.t, published.offsets, published.t_min, published.t_max, cells)
         return {"cells": cells, "cover": cover, "sharing": _sharing(published)}
@@ -75,6 +76,7 @@ class CellLoss(OnBoxes):
         cells = counts["cells"]
         cover = counts["cover"]
         is_covered = cover >= 0
+        # 1 - 1/n: with n cells to choose from, the attacker's chance is 1/n.
         uncertain = float((1 - 1 / cover[is_covered]).sum())
         boxes = len(cells)
         samples = len(cover)
@@ -118,4 +120,5 @@ def _sharing(published: Boxes) -> float | None:
     new = np.ones(len(order), np.bool_)
     new[1:] = np.logical_or.reduce([c[order][1:] != c[order][:-1] for c in columns])
     sizes = np.bincount(np.cumsum(new) - 1)
+    # The mean over boxes, not over groups: each box counts how many share it, so sizes are squared.
     return float((sizes**2).sum() / sizes.sum())

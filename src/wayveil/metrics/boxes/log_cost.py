@@ -69,6 +69,7 @@ class LogCost(OnBoxes):
         x = published.x_max - published.x_min
         y = published.y_max - published.y_min
         t = _seconds(published.t_min, published.t_max, original)
+        # Boxes that are missing are points that are lost; which ones, nobody can say.
         lost = np.maximum(np.diff(original.offsets) - np.diff(published.offsets), 0)
         return {
             "x": x,
@@ -89,6 +90,7 @@ class LogCost(OnBoxes):
         suppressed = counts["suppressed"]
         drop = counts["drop"]
         of_boxes = float(self._cost(x, y, t).sum())
+        # Total cost: boxes as they are, lost points as if they could be anywhere and at any time.
         total = of_boxes + suppressed * drop
         worst = points * drop
         return Score(
@@ -117,6 +119,7 @@ class LogCost(OnBoxes):
         )
 
     def _cost(self, x: Any, y: Any, t: Any) -> Any:
+        # log1p: a box without extent costs nothing.
         return self.space_weight * (np.log1p(x) + np.log1p(y)) + self.time_weight * np.log1p(t)
 
     def _whole(self, original: Points) -> float:

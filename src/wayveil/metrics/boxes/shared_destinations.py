@@ -60,8 +60,10 @@ class SharedDestinations(OnBoxes):
         last = original.offsets[with_rows + 1] - 1
         cell: Array = np.full(len(original), -1)
         place = np.floor(np.stack([original.x[last], original.y[last]], axis=1) / self.cell)
+        # Equal cells get equal numbers.
         cell[with_rows] = np.unique(place, axis=0, return_inverse=True)[1].reshape(-1)
         box = published.offsets[with_rows + 1] - 1
+        # The last box says where somebody ends only if it is of the time of the end.
         ends_in_box = (published.t_min[box] <= original.t[last]) & (original.t[last] <= published.t_max[box])
         code = _number_boxes(published)
         groups, group = np.unique(code[box[ends_in_box]], return_inverse=True)
@@ -70,6 +72,7 @@ class SharedDestinations(OnBoxes):
         rows = np.flatnonzero(groups[at] == code) if len(groups) else at[:0]
         member = trajectory_of_row(published.offsets)[rows]
         trips = np.stack([at[rows], cell[member], original.owner[member]], axis=1)
+        # People per group, each once; then people per group and cell, each once.
         people = np.bincount(np.unique(trips[:, ::2], axis=0)[:, 0], minlength=len(groups))
         pairs, here = np.unique(np.unique(trips, axis=0)[:, :2], axis=0, return_counts=True)
         most = np.zeros(len(groups), np.int64)

@@ -80,11 +80,13 @@ class FrequentSequences(OnVisits):
         """Return the frequent sequences of both, and the supports of the original's in the published data."""
         check_times(self.name, original, published)
         names, codes = aligned_locations(original, published)
+        # Visits of both tables as codes of (place, time), numbered together.
         location = np.concatenate([original.location.astype(np.int64), codes])
         t = np.concatenate([original.t, published.t])
         doublet, n = doublet_codes(location, t)
         before = _Table(original, doublet[: original.n_visits].copy(), n)
         after = _Table(published, doublet[original.n_visits :].copy(), n)
+        # One percent of the trajectories, rounded up, and two at least: one trajectory shares nothing.
         min_support = self.min_support if isinstance(self.min_support, int) else max(2, -(-len(original) // 100))
         used, old, new = _mine_both(before, after, min_support)
         top = most_frequent(*before.columns, self.top)
@@ -154,6 +156,7 @@ def _mine_both(
 ) -> tuple[int, tuple[Array, Array, Array], tuple[Array, Array, Array]]:
     """Return the support that was used, and the maximal frequent sequences of both; ends as no sequence is in all."""
     most = max(_MOST_STEPS, _STEPS_PER_VISIT * len(before.columns[1]))
+    # Where mining takes too long the support is doubled for both sides: they must be compared at the same one.
     while True:
         old = before.mine(min_support, most)
         new = None if old is None else after.mine(min_support, most)
@@ -188,6 +191,7 @@ def _labels(
     top: tuple[Array, Array, Array], doublet: Array, location: Array, t: Array, names: tuple[str, ...], data: Visits
 ) -> tuple[str, ...]:
     """Return the first sequences as people read them, in the order of time."""
+    # A row in which each doublet occurs, to find its place and time again.
     row = np.zeros(int(doublet.max(initial=0)) + 1, np.int64)
     row[doublet] = np.arange(len(doublet))
     full = []
@@ -197,6 +201,7 @@ def _labels(
         moments = [time_label(int(t[at]), data.time_format) for at in rows]
         places = [names[location[at]] for at in rows]
         parts = [f"{_short(place)} @ {moment}" for place, moment in zip(places, moments, strict=True)]
+        # Long sequences are shown by their first two and their last visit.
         short.append(" → ".join(parts if len(parts) <= 4 else [*parts[:2], f"{len(parts) - 3} more", parts[-1]]))
         full.append(" → ".join(f"{place} @ {moment}" for place, moment in zip(places, moments, strict=True)))
     return tuple(short if len(set(short)) == len(short) else full)

@@ -78,6 +78,7 @@ class RoadPatterns(OnRoutes):
         names, code = aligned_roads(original, published)
         support = self._support(original)
         road = np.concatenate([original.road.astype(np.int64), code])
+        # Both tables as one: rows of the publication behind those of the original, with trajectories numbered on.
         levels = _mine(original, published, road, support, self.longest)
         before = road[: original.n_rows]
         stretches = list_maximal_stretches(original.offsets, before, follows(original), support)
@@ -174,6 +175,7 @@ def _mine(original: Routes, published: Routes, road: Array, support: int, longes
         values = values[frequent]
         before = before[frequent]
         after = after[frequent]
+        # Patterns that stay are numbered by their position in the sorted list; occurrences of others are dropped.
         number = np.minimum(np.searchsorted(values, pattern), max(0, len(values) - 1))
         known = values[number] == pattern if len(values) else number < 0
         begin = begin[known]
@@ -187,6 +189,7 @@ def _mine(original: Routes, published: Routes, road: Array, support: int, longes
         longer = goes_on[last]
         begin = begin[longer]
         last = last[longer] + 1
+        # The longer pattern is its number and the next road, as one integer.
         pattern = number[longer] * n_roads + road[last]
     return levels
 
@@ -194,6 +197,7 @@ def _mine(original: Routes, published: Routes, road: Array, support: int, longes
 def _supports(pattern: Array, trajectory: Array, n_before: int) -> tuple[Array, Array, Array]:
     """Return the different patterns, in order, and how many trajectories have each before and after."""
     n = int(trajectory.max(initial=0)) + 1
+    # A trajectory counts once per pattern, however often it drives it.
     once = distinct(pattern * n + trajectory)
     item = once // n
     old = once % n < n_before
@@ -207,6 +211,8 @@ def _by_half(levels: list[_Level], i: int, side: str) -> Array:
     """
     here, other = ("before", "after") if side == "old" else ("after", "before")
     level = levels[i]
+    # Half of the roads, rounded up: a pattern matches by half if any window of that length is frequent on the other
+    # side.
     part = levels[(levels[i].length + 1) // 2 - 1]
     at = level.at[level.common(here)]
     windows = at[:, None] + np.arange(level.length - part.length + 1)
@@ -217,6 +223,8 @@ def _measures(n_old: int, n_new: int, old_matched: int, new_matched: int) -> dic
     """Return precision, recall and their harmonic mean, from whole numbers so that 3/4 is 0.75."""
     f = None
     if n_old or n_new:
+        # Harmonic mean of recall = old_matched / n_old and precision = new_matched / n_new, as one fraction of
+        # integers.
         f = 2 * old_matched * new_matched / max(1, new_matched * n_old + old_matched * n_new)
     return {
         "f_measure": share(f, "F-measure"),

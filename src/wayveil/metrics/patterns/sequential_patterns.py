@@ -105,6 +105,7 @@ class SequentialPatterns(OnStops):
         tree = original.taxonomy
         trajectories = int((np.diff(original.offsets) > 0).sum())
         published_node = aligned_nodes(self.name, original, published)
+        # Four supports are told, so that nobody can pick the one that looks best; each at least two trajectories.
         supports = {suffix: max(2, ceil(self.support * times * trajectories)) for suffix, times in _TIMES.items()}
         tried = sorted(set(supports.values()))
         old = _mine(original.offsets, original.place.astype(np.int64), len(tree), tried, self.longest)
@@ -117,6 +118,7 @@ class SequentialPatterns(OnStops):
         supports = counts["supports"]
         old = counts["before"]
         new = counts["after"]
+        # Both sides at the same support: the largest of what was asked for and what could be listed.
         used = max(old.support, new.support, supports[""])
         before = old.at(used)
         after = new.at(used)
@@ -202,6 +204,7 @@ class _Patterns:
     def at(self, support: int) -> _Patterns:
         """Return those with at least this support; what is before a pattern has no lower one."""
         keep = self.supports >= support
+        # Positions change when patterns are left out; the last entry, for index -1, stays -1.
         number = np.append(np.cumsum(keep) - 1, -1)
         return _Patterns(number[self.before[keep]], self.last[keep], self.supports[keep], support)
 
@@ -214,6 +217,8 @@ class _Patterns:
         """Return the sum of a number per item over the items of each."""
         sums = np.zeros(len(self.before), np.int64)
         at = np.arange(len(self.before))
+        # All patterns walk back to their beginnings at once, a step per round; it ends after as many rounds as the
+        # longest has items.
         while (has_prefix := at >= 0).any():
             sums[has_prefix] += of_item[self.last[at[has_prefix]]]
             at = np.where(has_prefix, self.before[at], -1)
@@ -230,6 +235,7 @@ def _mine(offsets: Array, node: Array, n_nodes: int, supports: list[int], longes
     waiting = supports[::-1]
     support = 0
     while True:  # ends, as no pattern is in more trajectories than there are
+        # The supports that were asked for first, from the smallest on; then doubled.
         support = waiting.pop() if waiting else 2 * support
         *columns, n = mine_patterns(offsets, node, n_nodes, support, longest, _MOST_PATTERNS, most)
         if n >= 0:
@@ -247,6 +253,7 @@ class _Covered:
 
     @classmethod
     def of(cls, old: _Patterns, new: _Patterns, tree: Taxonomy) -> _Covered:
+        # Children of each pattern side by side, sorted by item: what the kernel walks through.
         order = np.lexsort((new.last, new.before))
         offsets = offsets_of(np.bincount(new.before + 1, minlength=len(new.before) + 1))
         ancestry = Ancestry(tree.parent, tree.depth, tree.n_leaves)
@@ -257,12 +264,14 @@ class _Covered:
         levels_kept: list[Any] = levels.mean(axis=1).tolist() if len(is_covered) else [None] * 3
         # At the same places a pattern is told in full, at roots not at all; in between each level counts the same.
         depths = old.sums(tree.depth)
+        # A pattern of roots alone has depth 0 and says nothing, so it counts as 0 even if it is covered.
         detail = np.where(is_covered, 1 - hops / np.maximum(depths, 1), 0.0) * (depths > 0)
         distances: dict[str, Number] = {}
         for name, label, total, scale in (
             ("hops_loss", "Mean cost, by steps in the taxonomy", hops, height_of(tree)),
             ("leaves_loss", "Mean cost, by leaves of the taxonomy", leaves, tree.n_leaves[tree.root]),
         ):
+            # What is not covered costs 1, whatever the distance.
             cost = np.where(is_covered, total / (scale * lengths), 1.0)
             distances[name] = share(float(cost.mean()) if len(cost) else None, label)
         return cls(

@@ -63,14 +63,18 @@ def list_maximal_stretches(offsets: Array, road: Array, goes_on: Array, support:
     while len(begin):
         values, code = np.unique(number, return_inverse=True)
         drivers = np.bincount(
+            # Trajectories, not passages: each counts once per stretch.
             distinct(code.astype(np.int64) * n_trajectories + trajectory[begin]) // n_trajectories,
             minlength=len(values),
         )
         frequent = drivers[code] >= support
         begin = begin[frequent]
         code = code[frequent]
+        # `at` is the stretch that begins at each row, -1 where none does that is frequent.
         at = np.full(len(road) + 1, -1)
         at[begin] = code
+        # A stretch can grow if the one beginning a row later is frequent, too: a longer stretch is two overlapping
+        # ones.
         longer = goes_on[begin + length - 1] & (at[begin + 1] >= 0)
         extended = begin[longer]
         pair = at[extended].astype(np.int64) * (len(values) + 1) + at[extended + 1]
@@ -81,6 +85,7 @@ def list_maximal_stretches(offsets: Array, road: Array, goes_on: Array, support:
         )
         grows = many[which] >= support
         inner = np.zeros(len(values), np.bool_)
+        # Both ends of a longer frequent stretch are inside it, so neither is maximal.
         inner[at[extended[grows]]] = True
         inner[at[extended[grows] + 1]] = True
         first = np.zeros(len(values), np.int64)

@@ -73,6 +73,8 @@ class ClusteringAgreement(OnPositions):
         check_comparable(self.name, original, published, matched=True)
         chosen = self._sample(original)
         nonempty = with_rows(published)[chosen]
+        # Positions of both are measured in the box of the original: a publication that is shifted must not look the
+        # same.
         places = [_places(original, chosen, original), _places(published, chosen[nonempty], original)]
         before, after = (_clusters(positions, self.clusters) for positions in places)
         label = np.full(len(chosen), -1)
@@ -83,6 +85,7 @@ class ClusteringAgreement(OnPositions):
         before = counts["before"]
         label = counts["after"]
         clustered = label >= 0
+        # All pairs, each once; who was not published is with nobody.
         above = np.triu_indices(len(label), 1)
         were = (before[:, None] == before)[above]
         are = ((label[:, None] == label) & clustered[:, None] & clustered)[above]
@@ -93,6 +96,7 @@ class ClusteringAgreement(OnPositions):
         return Score(
             name=self.name,
             meaning="agreement of clusters before and after publication, by pairs (F, from precision and recall)",
+            # F of pairs: 2 * both / (before + after), the harmonic mean of precision and recall.
             value=_share(2 * together, int(are.sum()) + int(were.sum())),
             better="higher",
             unit="share",
@@ -130,6 +134,7 @@ def _places(data: Points | Boxes, chosen: Array, original: Points) -> Array:
     places = np.empty((len(chosen), 2 * _MOMENTS))
     for row, i in zip(places, chosen.tolist(), strict=True):
         rows = slice(data.offsets[i], data.offsets[i + 1])
+        # Moments are relative to the trip itself: a trip an hour later along the same way is the same shape.
         moments = np.linspace(t[rows][0], t[rows][-1], _MOMENTS)
         row[:_MOMENTS] = np.interp(moments, t[rows], x[rows])
         row[_MOMENTS:] = np.interp(moments, t[rows], y[rows])
@@ -142,6 +147,7 @@ def _clusters(places: Array, most: int) -> Array:
 
     if len(places) < 2:
         return np.zeros(len(places), np.int64)
+    # Not more clusters than different trajectories, or equal ones would be torn apart.
     different = len(np.unique(places, axis=0))
     clusters: Array = fcluster(linkage(places, method="ward"), min(most, different), criterion="maxclust")
     return clusters

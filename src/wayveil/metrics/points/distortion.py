@@ -78,6 +78,7 @@ class Distortion(OnPositions):
         moved = _distances(original, published)
         trash = nonempty & ~has_rows
         shifts = _time_shifts(original, published)
+        # Sums, maxima and classes of distances only: points of a block are not kept.
         return {
             "points": published.n_rows,
             "trajectories": int(nonempty.sum()),
@@ -90,6 +91,7 @@ class Distortion(OnPositions):
             "outside": int((shifts > 0).sum()),
             "trash": int(trash.sum()),
             "trash_points": int(before[trash].sum()),
+            # A trajectory that has more points than before has created ones; one with fewer has lost some.
             "created": int(np.maximum(after - before, 0).sum()),
             "deleted": int(np.maximum(before - after, 0)[has_rows].sum()),
             "extent": extent(original),
@@ -168,6 +170,7 @@ def _time_shifts(original: Points, published: Points) -> np.ndarray:
     first = original.t[original.offsets[compared]].astype(np.float64)
     last = original.t[original.offsets[compared + 1] - 1].astype(np.float64)
     times = published.t[np.repeat(had_points, lengths)].astype(np.float64)
+    # Positive before the first or after the last true point; between them both are negative.
     before = np.repeat(first, lengths[compared]) - times
     after = times - np.repeat(last, lengths[compared])
     return np.maximum(np.maximum(before, after), 0.0) * (seconds_per_unit(original.time_format) or 1.0)

@@ -89,6 +89,7 @@ class Deviation(OnVisits):
             x = original.place_x[original.location]
             y = original.place_y[original.location]
             diameter = float(np.hypot(np.ptp(x), np.ptp(y)))
+            # Of trajectories that had visits; others have no distance.
             measured = deviations(original.offsets.copy(), x, y, is_kept, diameter)[nonempty]
             numbers |= {
                 "largest_deviation_m": measure(finite(measured.max()), "m", "Largest deviation"),
@@ -126,6 +127,8 @@ def _kept(original: Visits, published: Visits) -> Any:
     _, place = aligned_locations(original, published)
     before = original.location.astype(np.int64)
     after = place.astype(np.int64)
+    # Where times are published, a visit is known by place and time; if that does not explain all published visits,
+    # times were changed, and only places are compared.
     if original.time_format == published.time_format:
         timed = distinct_rows(np.concatenate([before, after]), np.concatenate([original.t, published.t])).code
         is_kept = embedded(

@@ -114,7 +114,9 @@ class RangeQueries(OnPositions):
         queries = self._ask(original)
         radius = self._radius(original)
         before, after = (
-            count_inside(boxes_of(data), queries, radius=radius, disc=self.shape == "disc", wanted=PSI | DAI)[:, [0, 3]]
+            count_inside(boxes_of(data), queries, radius=radius, disc=self.shape == "disc", predicates=PSI | DAI)[
+                :, [0, 3]
+            ]
             for data in (original, published)
         )
         expected = [_expected(data, queries, disc=self.shape == "disc") for data in (original, published)]

@@ -81,6 +81,7 @@ class GeneralizationCost(OnStops):
         old = _Side(original.offsets.copy(), original.place.astype(np.int64))
         new = _Side(published.offsets.copy(), aligned_nodes(self.name, original, published))
         parts = {"": (old, new)}
+        # Sensitive and other stops apart: a cost of one of them would hide in the mean of both.
         for part, kind in (("qi_", False), ("sensitive_", True)):
             parts[part] = old.only(tree.sensitive == kind), new.only(tree.sensitive == kind)
         costs = {}
@@ -88,6 +89,8 @@ class GeneralizationCost(OnStops):
         for distance, weight in (("hops", tree.depth), ("leaves", tree.n_leaves)):
             scale = scales[distance]
             for part, (before, after) in parts.items():
+                # Whole steps per trajectory are counted, and divided only at the end: integers add up exactly over
+                # blocks.
                 costs[part + distance] = _costs(before, after, tree, weight, scale)
             costs[f"{distance}_printed"] = _printed(old, new, tree, weight)
         lengths = np.diff(old.offsets)
@@ -168,6 +171,7 @@ def _printed(old: _Side, new: _Side, tree: Taxonomy, weight: Array) -> Tally:
     p = old.node[rows[0]]
     g = new.node[rows[1]]
     trajectory = trajectory_of_row(old.offsets)[rows[0]]
+    # Stop i for stop i: it must be at or below the published node, and of the same kind.
     fits = tree.covers(g, p) & (tree.sensitive[g] == tree.sensitive[p])
     total = np.bincount(trajectory, weights=np.abs(weight[p] - weight[g]), minlength=len(length))
     wrong = np.bincount(trajectory, weights=~fits, minlength=len(length)) > 0

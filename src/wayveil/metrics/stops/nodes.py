@@ -67,5 +67,6 @@ def kinds_of_nodes(tree: Taxonomy) -> Array:
     kind_of_node = np.full(len(tree), -1, np.int64)
     if len(kinds):
         below = tree.order[1:]
+        # Nodes below a kind follow it directly in the order of the tree, so each kind is repeated over its range.
         kind_of_node[below] = np.repeat(kinds, tree.last[kinds] - tree.first[kinds])
     return kind_of_node

@@ -62,10 +62,13 @@ class TaxonomyLevels(OnStops):
         numbers: dict[str, Number] = {}
         charts: list[Chart] = []
         parts = {part: tuple(int(side.sum()) for side in counts[part]["levels"]) for part, _ in _KINDS}
+        # All stops are those that are sensitive and those that are not.
         parts = {"": tuple(sum(sides) for sides in zip(*parts.values(), strict=True)), **parts}
         for part, (before, after) in parts.items():
             leaves = sum(counts[kind]["leaves"] for kind, _ in _KINDS if part in ("", kind))
             numbers |= {
+                # Shares of the original: with dummies, or stops that were added, they may exceed 1, hence a relative
+                # number.
                 f"{part}own_place_share": relative(
                     _share(leaves, before), f"Share of {_STOPS[part]} at their own place"
                 ),

@@ -50,12 +50,12 @@ class DifferentialPrivacy(Claim):
 
     Take any data, and the same data without all rows of one person, or with those of one more.  Whatever set of
     publications somebody looks for, its probability from the one is at most e**epsilon times its probability from the
-    other, plus delta.  This holds whatever the attacker knows, and for everything that is computed from the publication.
+    other, plus delta.  This holds whatever the attacker knows, and for all that is computed from the publication.
 
-    It is a property of how a publication is made.  So the claim carries the mechanism: every noisy query with its bounds
-    per person, its noise and its loss; the steps that bound what a person contributes; and what was done with noisy
-    numbers afterwards.  Losses add up: those of Laplace noise as they are; those of Gaussian noise as rho, which becomes
-    an epsilon with what is left of delta.
+    It is a property of how a publication is made.  So the claim carries the mechanism: every noisy query with its
+    bounds per person, its noise and its loss; the steps that bound what a person contributes; and what was done with
+    noisy numbers afterwards.  Losses add up: those of Laplace noise as they are; those of Gaussian noise as rho, which
+    becomes an epsilon with what is left of delta.
 
     Parameters
     ----------

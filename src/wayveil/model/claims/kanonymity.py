@@ -52,6 +52,7 @@ class KAnonymity(MembersClaim):
 
     name: ClassVar[str] = "KAnonymity"
     about_truth: ClassVar[bool] = True
+    publishes_boxes: ClassVar[bool] = True
     quantities: ClassVar[Numbers] = KANONYMITY
     public_numbers: ClassVar[tuple[str, ...]] = (
         "min_support",
@@ -95,4 +96,5 @@ class KAnonymity(MembersClaim):
             "the sides of a box are positions of its people: in a group of two, each side is an exact one",
             "an attacker who reasons about the people who were left out, or who knows how many own a group",
             "an attacker who can tell which trajectories belong to the same person",
+            *self.not_covered_by_wishes,
         )

@@ -143,6 +143,7 @@ class KDelta(MembersClaim):
                 "an exact position in it learns where that person went",
                 moves,
                 links,
+                *self.not_covered_by_wishes,
             )
         if self.placement == "random":
             return (

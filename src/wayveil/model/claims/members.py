@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from wayveil.model.claims.base import GroupClaim, Protection
 from wayveil.model.claims.counting import number_text, share_text
@@ -37,7 +37,7 @@ def destination_share_parameter() -> Any:
         high=1,
         choices=("none",),
         default="none",
-        help="largest share of a group whose people all end in one square; none: no limit",
+        help="largest share of a group whose people end in one square of a grid; none: no limit",
     )
 
 
@@ -52,10 +52,14 @@ class MembersClaim(GroupClaim):
     """A claim about groups that look alike in every row, with wishes of their members.
 
     With `k_column`, every member asked for a number: at least so many people are in the group, and of its trajectories
-    the member owns at most one in so many.  With `destination_share`, at most this share of the people of a group, and
-    of its trajectories, end in one square of `destination_cell` metres.  Trips end at their last position; with boxes,
-    at the last one before the last box is over.
+    the member owns at most one in so many, whatever `row_share` says of the others.  Who asked differently with several
+    trips asked for the largest of these numbers.  With `destination_share`, at most this share of the people of a
+    group, and of its trajectories, end in one square of a grid with sides of `destination_cell` metres.  Trips end at
+    their last position; with boxes, people are not in one square either when the last box is over.
     """
+
+    publishes_boxes: ClassVar[bool] = False
+    """Whether what is published may end before the trip does."""
 
     k_column: str
     destination_share: Fraction | str
@@ -88,18 +92,34 @@ class MembersClaim(GroupClaim):
     @property
     def wishes(self) -> str:
         """The wishes as sentences, with a space in front; nothing where there are none."""
-        said = ""
+        sentence = ""
         if self.asks_for_k:
-            said += (
+            sentence += (
                 f" Who asked for more ({self.k_column}) is one of at least as many people as that, and owns at most "
                 "one in so many of the trajectories."
             )
         if self.limits_ends:
-            said += (
-                f" At most {share_text(self.end_share)} of them, and of their trajectories, end in one square "
-                f"of {number_text(self.destination_cell)} m."
+            or_are = ", or are in one when the last box is over" if self.publishes_boxes else ""
+            sentence += (
+                f" At most {share_text(self.end_share)} of them, and of their trajectories, end in one square of a "
+                f"grid with sides of {number_text(self.destination_cell)} m{or_are}."
             )
-        return said
+        return sentence
+
+    @property
+    def not_covered_by_wishes(self) -> tuple[str, ...]:
+        """The attackers whom the wishes do not stop."""
+        open_to: tuple[str, ...] = ()
+        if self.asks_for_k:
+            open_to += (
+                "that somebody asked for more: a group that is larger than others tells that one of its people may "
+                "have asked for as many, not who",
+            )
+        if self.limits_ends:
+            open_to += (
+                "destinations on both sides of a line of the grid: they count as different ones, however near they are",
+            )
+        return open_to
 
     @property
     def wish_settings(self) -> Mapping[str, Any]:
@@ -113,9 +133,9 @@ class MembersClaim(GroupClaim):
     def kept_wishes(self) -> tuple[Protection, ...]:
         """The attackers whom the wishes stop."""
         settings = tuple(self.wish_settings.items())
-        kept: tuple[Protection, ...] = ()
+        protections: tuple[Protection, ...] = ()
         if self.asks_for_k:
-            kept += (
+            protections += (
                 Protection(
                     sentence="identity linkage of somebody who asked for a number of their own, by someone who knows "
                     "the group: at most one in that number",
@@ -126,17 +146,17 @@ class MembersClaim(GroupClaim):
                 ),
             )
         if self.limits_ends:
-            kept += (
+            protections += (
                 Protection(
-                    sentence="naming the destination of the victim by someone who knows the group and where its people "
-                    f"end: at most {share_text(self.end_share)}",
+                    sentence="naming the square of the grid in which the victim ends, by someone who knows the group "
+                    f"and where its people end: at most {share_text(self.end_share)}",
                     attack=_ATTACK,
                     settings=settings,
                     measured=("destination_max",),
                     bound=self.end_share,
                 ),
             )
-        return kept
+        return protections
 
     def to_json(self) -> dict[str, Any]:
         """Return the claim; wishes that nobody has are not mentioned."""

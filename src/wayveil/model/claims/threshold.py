@@ -123,21 +123,30 @@ class Threshold(GroupClaim):
             f"{share_text(self.owner_share)} of it; a {what}."
         )
         if self.margins == "no":
-            return f"{text} A cell that is not published has fewer, or nobody."
+            return f"{text} A cell that is not published has fewer, or {self._dominated}nobody."
         return (
             f"{text} A cell with fewer is not published, and sums and differences of published numbers leave open "
             f"whether it holds nobody, or {self.k - 1} or more."
         )
 
     @property
+    def _dominated(self) -> str:
+        # Who counts once in a cell of k people is never more than 1/k of it.
+        if self.count == "people" and self.owner_share >= Fraction(1, self.k):
+            return ""
+        return "somebody who is more of it than that, or "
+
+    @property
     def protects(self) -> tuple[Protection, ...]:
-        how = "who reads every published number"
+        how = "who reads every published number, and takes one of the people behind a number"
         if self.margins == "yes":
-            how = "who adds and subtracts all published numbers, and knows which cells are empty"
+            how = (
+                "who adds and subtracts all published numbers, knows which cells are empty, and takes one of the "
+                "people behind a published number, or behind a cell that can be worked out,"
+            )
         return (
             Protection(
-                sentence=f"identity linkage by someone {how}, and takes one of the people behind a number for the "
-                f"victim: at most {share_text(self.owner_share)}",
+                sentence=f"identity linkage by someone {how} for the victim: at most {share_text(self.owner_share)}",
                 attack="small_cells",
                 settings=tuple(sorted(self.settings_of("small_cells").items())),
                 measured=("identity_max",),
@@ -152,7 +161,7 @@ class Threshold(GroupClaim):
     def settings_of(self, attack: str) -> Mapping[str, Any]:
         """Return the settings of one attack; who looks for small cells needs to know what a cell is."""
         if attack == "small_cells":
-            return {"k": self.k, **self._table_settings()}
+            return {"k": self.k, "row_share": self.row_share, **self._table_settings()}
         return self.attack_settings
 
     def _table_settings(self) -> dict[str, Any]:
@@ -166,6 +175,7 @@ class Threshold(GroupClaim):
             "an attacker who knows all but a few of the people who were counted, and subtracts them",
             "what holds for everybody in a zone: if all people of a cell go to one place, this is disclosed",
             "that a cell is not published: it says that few people or nobody was there"
+            + (", or mostly one person" if self._dominated else "")
             + (", or that it hides such a cell" if self.margins == "yes" else ""),
             *self._about_hiding,
         )
@@ -176,6 +186,8 @@ class Threshold(GroupClaim):
         if self.margins != "yes":
             return ()
         return (
+            "what the hidden cells of a zone or a time add up to can be worked out, and may count fewer people than "
+            f"{self.k}: who is in several of them is counted several times. How many they are at least is measured",
             "an attacker who knows the rule by which cells are hidden to protect others, and works out from it which "
             "of several hidden cells has few people",
         )

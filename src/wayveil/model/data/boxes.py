@@ -71,6 +71,7 @@ class Boxes(Trajectories):
         if any((low > high).any() for low, high in ends):
             raise InputError("Boxes: a box must not end before it begins.")
         trajectory = trajectory_of_row(self.offsets)
+        # The last row of a trajectory and the first of the next are not compared.
         same = trajectory[1:] == trajectory[:-1]
         if any(((t[1:] < t[:-1]) & same).any() for t in (self.t_min, self.t_max)):
             raise InputError("Boxes: t_min and t_max must never decrease inside a trajectory.")
@@ -92,6 +93,7 @@ class Boxes(Trajectories):
 
     def moments(self) -> IntArray:
         """Return the middle of the time of each box."""
+        # Integers, rounded down: published times have no fractions.
         middle: IntArray = (self.t_min + self.t_max) // 2
         return middle
 
@@ -133,6 +135,8 @@ class Boxes(Trajectories):
     def equal_columns(self) -> tuple[IntArray, tuple[IntArray, ...]]:
         """Return all sides, bit by bit."""
         sides = (self.x_min, self.x_max, self.y_min, self.y_max)
+        # Floats are compared by their bits: boxes are alike if the files say the same digits, and no rounding decides
+        # it.
         return self.offsets, (self.t_min, self.t_max, *(side.view(np.int64) for side in sides))
 
     @classmethod

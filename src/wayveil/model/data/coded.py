@@ -38,6 +38,7 @@ class Coded:
 
     def same_values(self, other: Coded) -> bool:
         """Return whether two columns hold the same values, whatever their codes."""
+        # A missing value is only the same as a missing value.
         if not np.array_equal(self.codes < 0, other.codes < 0):
             return False
         present = self.codes >= 0
@@ -47,6 +48,7 @@ class Coded:
     def from_values(cls, values: Iterable[str | None]) -> Coded:
         """Code `values`, with the labels in sorted order."""
         listed = list(values)
+        # Sorted labels: equal columns have equal codes, whatever the order of rows.
         labels = sorted({value for value in listed if value is not None})
         code = {label: i for i, label in enumerate(labels)}
         return cls(codes=np.array([-1 if v is None else code[v] for v in listed], np.int32), labels=tuple(labels))
@@ -73,6 +75,7 @@ def translate_codes(codes: IntArray, names: Sequence[str], code: Mapping[str, in
     >>> translate_codes(np.array([1, 0, -1]), ("a", "b"), {"b": 7}).tolist()
     [7, -1, -1]
     """
+    # The table has one entry more at its end: code -1 indexes it, and finds -1.
     table = np.array([*(code.get(name, -1) for name in names), -1], np.int32)
     translated: IntArray = table[codes]
     return translated

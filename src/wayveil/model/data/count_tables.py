@@ -85,6 +85,7 @@ class CountTables(Trajectories):
     def _check_rows(self) -> None:
         if len(self.count) and int(self.count.min()) < 0:
             raise InputError("CountTables: a count must not be negative.")
+        # Two ways to write one row would make equal tables differ in their bytes.
         if (self.t[~self.timed] != 0).any():
             raise InputError("CountTables: a row of all times has the time 0.")
         for column in (self.zone, self.to_zone):
@@ -143,6 +144,8 @@ class CountTables(Trajectories):
         A total has something added up: all zones, or all times where other rows are of one.  In a table of flows, a
         cell has both ends.
         """
+        # What a table is shows in its rows: some row has a second zone, some row has a time.  Where no row has one,
+        # "all times" is not a total but the only time there is.
         flows = self._flows()[trajectory_of_row(self.offsets)]
         everywhere = self._everywhere()
         has_times = np.zeros(len(self), np.bool_)
@@ -249,12 +252,17 @@ def list_events(data: Any, *, tally: str, every: str, component: str = "counts")
     [('a', 'b', 0), ('b', 'a', 10)]
     """
     places = data.places()
+    # A row that names two places, as in a table of counts, or none, cannot be one event.
     if places is None or len(data.code_columns) != 1:
         raise InputError(f"{component}: rows must name one place each. Bring positions into zones with the step grid.")
     names = tuple(places.names)
     code = np.asarray(places.code, np.int64)
+    # Which end of a trip a zone is: said by the two columns of a table of flows, by the name of the zone in other
+    # tables.
     if tally == "flows" and data.trip_ends:
         names = data.place_names()
+    # `EVERYWHERE` is the empty text and sorts first, so that code 0 is free for totals; names that are the same place
+    # after roles were removed get the same code.
     labels, number = np.unique(np.array([EVERYWHERE, *names], dtype=object), return_inverse=True)
     code = number[code + 1]
     t = _bucket_starts(data, every, component)
@@ -264,6 +272,7 @@ def list_events(data: Any, *, tally: str, every: str, component: str = "counts")
     if tally == "zones":
         return Events(listed, code, np.zeros(len(code), np.int64), t, person, row)
     trajectory = trajectory_of_row(data.offsets)
+    # A way is a row and the next one of the same trajectory.
     begins = np.flatnonzero(trajectory[1:] == trajectory[:-1])
     return Events(listed, code[begins], code[begins + 1], t[begins], person[begins], begins)
 
@@ -276,6 +285,8 @@ def _bucket_starts(data: Any, every: str, component: str) -> IntArray:
     if every == AS_IS:
         return t
     width = duration_units(component, "every", every, data.time_format)
+    # Rounding down may go below the smallest integer, and would wrap around to a time in the far future.
     if len(t) and int(t.min()) - width < np.iinfo(np.int64).min:
         raise InputError(f"{component}: a time is too close to the smallest 64-bit integer; shift the times.")
+    # Rounded down, below 0 as well: buckets have the same width everywhere.
     return t // width * width

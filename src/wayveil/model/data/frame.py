@@ -14,8 +14,11 @@ from wayveil.model.data.ragged import FloatArray, IntArray
 
 __all__ = ["Extent", "Frame"]
 
+# The ellipsoid of GPS: its longer half-axis in metres, and the square of its eccentricity.
 _WGS84_A = 6_378_137.0
 _WGS84_E2 = 0.00669437999014
+# Extents are rounded outwards to tenths of a degree, so that the frame, which is public, does not tell where the
+# outermost person was; 3,600 of them go around.
 _STEP_DEG = 0.1
 _STEPS_AROUND = 3600
 
@@ -50,6 +53,8 @@ class Extent:
         """
         if not len(lon):
             return cls(tenths=np.zeros(0, np.int64), south=math.inf, north=-math.inf)
+        # Longitudes are counted eastwards on a circle, so that data on both sides of the antimeridian are near each
+        # other.
         first = np.floor(np.mod(lon, 360.0) / _STEP_DEG).astype(np.int64)
         south = float(lat.min())
         north = float(lat.max())
@@ -58,6 +63,8 @@ class Extent:
         # Ranges cover the steps from their first to their last one; those beyond the end of the circle begin it again.
         width = np.floor(lon_end / _STEP_DEG).astype(np.int64) - np.floor(lon / _STEP_DEG).astype(np.int64)
         last = first + np.clip(width, 0, _STEPS_AROUND - 1)
+        # A sweep: +1 where a range begins and -1 behind its end; where the running sum is above 0, some range covers
+        # the tenth. The array is two circles long, for ranges that go over the end of the first.
         change = np.zeros(2 * _STEPS_AROUND + 2, np.int64)
         np.add.at(change, first, 1)
         np.add.at(change, last + 1, -1)
@@ -132,6 +139,8 @@ class Frame:
         """Return the frame for degrees of this extent."""
         if not len(extent.tenths):
             return cls(crs=crs, degrees=True, x_scale=_east_scale(0.0), y_scale=_north_scale(0.0))
+        # East-west, a degree is longest nearest to the equator; north-south, it is longest nearest to a pole.  Taking
+        # the longest of both means that no distance is understated, and so no promise in metres is weaker than it says.
         south, north = _outwards(extent.south, extent.north)
         nearest = 0.0 if south <= 0.0 <= north else min(abs(south), abs(north))
         farthest = min(max(abs(south), abs(north)), 90.0)
@@ -144,6 +153,8 @@ class Frame:
             lat_0=round((south + north) / 2, 6),
             x_scale=largest,
             y_scale=_north_scale(farthest),
+            # How much longer a metre of this frame may be than one on the ground, at the latitude farthest from the
+            # equator; at a pole nothing is left of a degree, hence the limits.
             overstatement=min(largest / max(smallest, 1e-9) - 1, 1e9),
         )
 
@@ -151,6 +162,7 @@ class Frame:
         """Return coordinates of the file in metres."""
         if not self.degrees:
             return x, y
+        # Differences of longitude are taken the short way around.
         return _wrap(x - self.lon_0) * self.x_scale, (y - self.lat_0) * self.y_scale
 
     def to_file(self, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -168,6 +180,8 @@ class Frame:
     @classmethod
     def from_json(cls, content: Any) -> Frame:
         """Return the frame that `to_json` wrote; anything else is a UsageError."""
+        # The JSON is from a manifest, which anybody may have changed: unknown keys, texts and NaN must end in one
+        # sentence.
         try:
             given: dict[str, Any] = dict(content) if isinstance(content, Mapping) else {"": None}
             frame = cls(**given)
@@ -184,11 +198,13 @@ class Frame:
 def _east_scale(latitude: float) -> float:
     """Metres per degree of longitude at a latitude of the ellipsoid."""
     angle = math.radians(latitude)
+    # N(phi) * cos(phi) per radian, where N is the radius of curvature in the prime vertical; then per degree.
     return math.radians(_WGS84_A * math.cos(angle) / math.sqrt(1 - _WGS84_E2 * math.sin(angle) ** 2))
 
 
 def _north_scale(latitude: float) -> float:
     """Metres per degree of latitude; it grows towards the poles."""
+    # M(phi), the radius of curvature in the meridian, per degree.
     return math.radians(_WGS84_A * (1 - _WGS84_E2) / (1 - _WGS84_E2 * math.sin(math.radians(latitude)) ** 2) ** 1.5)
 
 
@@ -201,6 +217,7 @@ def _outwards(low: float, high: float) -> tuple[float, float]:
 
 def _middle_longitude(tenths: IntArray) -> float:
     """Return the middle of the shortest arc that holds all tenths of degrees of longitude."""
+    # The shortest arc that holds everything is the circle without the widest gap; the last gap goes around its end.
     gaps = np.diff(np.append(tenths, tenths[0] + _STEPS_AROUND))
     widest = int(np.argmax(gaps))
     start = int(tenths[(widest + 1) % len(tenths)])
@@ -210,5 +227,6 @@ def _middle_longitude(tenths: IntArray) -> float:
 
 def _wrap(degrees: FloatArray) -> FloatArray:
     """Return longitudes in [-180, 180]; those inside stay bit by bit as they are."""
+    # Modulo changes the last bits of numbers that need it not, and published coordinates must read back as they were.
     outside = (degrees < -180.0) | (degrees > 180.0)
     return np.where(outside, np.mod(degrees + 180.0, 360.0) - 180.0, degrees)

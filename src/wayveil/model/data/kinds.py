@@ -14,7 +14,7 @@ from wayveil.model.data.trajectories import Trajectories
 from wayveil.model.data.trips import Trips
 from wayveil.model.data.visits import Visits
 
-__all__ = ["KINDS", "InputKind", "Kind"]
+__all__ = ["KINDS", "PLACE_KINDS", "InputKind", "Kind"]
 
 Kind = Literal["visits", "points", "regions", "routes", "stops", "trips", "counts"]
 """The name of a kind of data."""
@@ -26,3 +26,8 @@ KINDS: Mapping[str, type[Trajectories]] = {
     kind.kind: kind for kind in (Visits, Points, Boxes, Routes, Stops, Trips, CountTables)
 }
 """The class of every kind of data."""
+
+PLACE_KINDS: tuple[type[Trajectories], ...] = tuple(
+    kind for kind in KINDS.values() if kind.individual and len(kind.code_columns) == 1
+)
+"""The kinds of people's movement whose rows name one place each, so that a row can be counted at its place."""

@@ -85,6 +85,7 @@ class Points(Trajectories):
 
     def boxes(self) -> BoxColumns:
         """Return points as boxes without extent."""
+        # Low and high are the same array: code for boxes then needs no case for points.
         return BoxColumns(self.t, self.t, self.x, self.x, self.y, self.y)
 
     def as_points(self) -> Self:
@@ -115,6 +116,7 @@ class Points(Trajectories):
         """Return where the mean of each trajectory is on a curve through the plane."""
         if not self.n_rows:
             return super().curve_keys()
+        # The mean position, not the first: methods that group points compare whole trajectories.
         return z_curve(mean_per_trajectory(self.x, self.offsets), mean_per_trajectory(self.y, self.offsets))
 
     def row_keys(self, other: Self) -> tuple[IntArray, IntArray]:

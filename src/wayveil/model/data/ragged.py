@@ -26,6 +26,8 @@ FloatArray = NDArray[np.floating[Any]]
 
 def frozen(values: Any, dtype: Any) -> NDArray[Any]:
     """Return `values` as a contiguous, read-only array; copies only what could still be written to."""
+    # `ascontiguousarray` copies only if type or layout differ.  What may still be written to by somebody else (the
+    # array that was passed, or a view into one) is copied before it is locked.
     array = np.ascontiguousarray(values, dtype=dtype)
     if array.flags.writeable:
         array = array.copy() if array is values or array.base is not None else array
@@ -65,6 +67,7 @@ def keep_rows(offsets: IntArray, keep: BoolArray) -> IntArray:
     >>> keep_rows(np.array([0, 2, 3]), np.array([True, False, False])).tolist()
     [0, 1, 1]
     """
+    # kept_before[r] rows are left in front of row r, so an old offset is looked up to give the new one.
     kept_before = np.zeros(len(keep) + 1, np.int64)
     np.cumsum(keep, out=kept_before[1:])
     return kept_before[offsets]
@@ -81,6 +84,8 @@ def take(offsets: IntArray, trajectories: IntArray) -> tuple[IntArray, IntArray]
     """
     lengths = np.diff(offsets)[trajectories]
     new = offsets_of(lengths)
+    # Row j of the result is j minus where its trajectory begins in the result, plus where it began: the difference is
+    # constant within a trajectory and repeated over its rows.
     rows = np.arange(new[-1]) + np.repeat(offsets[:-1][trajectories] - new[:-1], lengths)
     return new, rows
 
@@ -93,6 +98,7 @@ def mean_per_trajectory(values: FloatArray, offsets: IntArray) -> FloatArray:
     >>> mean_per_trajectory(np.array([1.0, 3.0, 5.0]), np.array([0, 2, 2, 3])).tolist()
     [2.0, 0.0, 5.0]
     """
+    # Sums of stretches by differences of one running sum: O(rows) without a loop.
     sums = np.concatenate([[0.0], np.cumsum(values)])
     means: FloatArray = (sums[offsets[1:]] - sums[offsets[:-1]]) / np.maximum(np.diff(offsets), 1)
     return means

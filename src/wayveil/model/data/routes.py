@@ -82,11 +82,13 @@ class RoadNetwork:
     def _check(self) -> None:
         n = len(self.roads)
         m = len(self.nodes)
+        # Names are how roads and nodes are found again in other files and in the published network.
         if len(set(self.roads)) != n or len(set(self.nodes)) != m:
             raise InputError("RoadNetwork: every road and every node must have a name of its own.")
         for ends in (self.from_node, self.to_node):
             if len(ends) != n or (n and not 0 <= ends.min() <= ends.max() < m):
                 raise InputError("RoadNetwork: every road must lead from one node to another that exists.")
+        # A coordinate that is not a number would make every distance to it false, silently; lengths are checked below.
         for places, size in ((self.node_x, m), (self.node_y, m), (self.length_m, n)):
             if places is not None and (len(places) != size or not np.isfinite(places).all()):
                 raise InputError("RoadNetwork: places and lengths must be finite, one per node or road.")
@@ -105,6 +107,7 @@ class RoadNetwork:
         y = self.shape_y
         if shape is None or x is None or y is None or len(shape) != n + 1 or shape[0] != 0:
             raise InputError("RoadNetwork: shape, shape_x and shape_y must describe every road.")
+        # Two points at least: a road is drawn from its first to its last node, and kernels walk along segments.
         if (np.diff(shape) < 2).any() or not shape[-1] == len(x) == len(y):
             raise InputError("RoadNetwork: the shape of a road must have at least its two ends.")
         if not (np.isfinite(x).all() and np.isfinite(y).all()):
@@ -131,6 +134,7 @@ class RoadNetwork:
         frame: Frame | None = None,
     ) -> RoadNetwork:
         """Build from (road, from_node, to_node); `places` are nodes in metres.  For examples and tests."""
+        # Sorted, so that the same roads give the same codes in whatever order they are listed.
         nodes = sorted({node for _, *ends in roads for node in ends})
         code = {name: i for i, name in enumerate(nodes)}
         coordinates = None if places is None else np.array([places[name] for name in nodes], float).reshape(-1, 2)
@@ -147,6 +151,8 @@ class RoadNetwork:
     @classmethod
     def union(cls, networks: Sequence[RoadNetwork]) -> RoadNetwork:
         """Return the network of all roads by name, in sorted order; where nodes are, only the networks know."""
+        # Roads are matched by name, and their ends must agree.  Coordinates are not carried over: each network has its
+        # own frame, and what is joined here is compared by name only.
         ends: dict[str, tuple[str, str]] = {}
         for network in networks:
             for road, a, b in zip(network.roads, network.from_node.tolist(), network.to_node.tolist(), strict=True):
@@ -236,6 +242,7 @@ class Routes(Trajectories):
         network = self.network
         if network.node_x is None or network.node_y is None:
             return Sites(names=network.roads, code=self.road, frame=network.frame)
+        # A road is put where its middle is: the mean of its two ends, on a straight line, whatever its shape.
         x = (network.node_x[network.from_node] + network.node_x[network.to_node]) / 2
         y = (network.node_y[network.from_node] + network.node_y[network.to_node]) / 2
         return Sites(
@@ -252,6 +259,8 @@ class Routes(Trajectories):
 
     def curve_keys(self) -> IntArray:
         """Return where each route begins on a curve through the plane, or its first road where nothing is known."""
+        # Blocks are cut along this number, so that trips which begin near each other come into the same block and find
+        # others to hide among.
         if not self.n_rows:
             return super().curve_keys()
         road = self.road[self._first_rows()]
@@ -263,6 +272,8 @@ class Routes(Trajectories):
 
     def equal_columns(self) -> tuple[IntArray, tuple[IntArray, ...]]:
         """Return the roads, and with them the slice of time, which must be the same as well."""
+        # Two routes are the same to an attacker only within one slice of time: the slice is made part of every code, as
+        # a digit in front of the road.
         slices = distinct_rows(*self.slices()).code
         passage = slices[trajectory_of_row(self.offsets)] * len(self.network) + self.road
         # The kernel is compiled for arrays that can be written to, as methods give them, and need not be once more.
@@ -279,6 +290,8 @@ class Routes(Trajectories):
     @classmethod
     def _unify(cls, parts: Sequence[Self]) -> Sequence[Self]:
         """Return parts on one network: theirs, if they share it already, or that of all roads by name."""
+        # Parts that were cut from one table share the very same network, and so the same codes; comparing names would
+        # cost more.
         if all(part.network is parts[0].network for part in parts):
             return parts
         network = RoadNetwork.union([part.network for part in parts])
@@ -288,6 +301,7 @@ class Routes(Trajectories):
         """Return whether the roads have the same names, and lead from the same nodes to the same nodes."""
         one = self.network
         two = other.network
+        # The same name may lead elsewhere in another network, so both ends are compared as well.
         return super()._same_codes(other) and all(
             same_names(getattr(one, end)[self.road], one.nodes, getattr(two, end)[other.road], two.nodes)
             for end in ("from_node", "to_node")
@@ -305,6 +319,7 @@ class Routes(Trajectories):
     ) -> Self:
         """Build from names of roads, all at time 0 or at the beginning of their slice; for examples and tests."""
         code = {name: i for i, name in enumerate(network.roads)}
+        # Without slices, all trips are in one: from 0 to 0.
         times = np.array(slices if slices is not None else [(0, 0)] * len(records), np.int64).reshape(-1, 2)
         lengths = np.array([len(r) for r in records], np.int64)
         return cls(

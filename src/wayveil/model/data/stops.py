@@ -62,6 +62,7 @@ class Stops(Trajectories):
 
     def _check_rows(self) -> None:
         if len(self.place) and not 0 <= self.place.min() <= self.place.max() < len(self.taxonomy):
+            # Published stops may be at inner nodes, so any node of the tree is allowed, not only leaves.
             raise InputError("Stops: a place is not in the taxonomy.")
         if (self.t > self.t_end).any():
             raise InputError("Stops: a stop must not end before it begins.")
@@ -89,6 +90,7 @@ class Stops(Trajectories):
 
     def has_times(self) -> bool:
         """Return whether any time is known: otherwise all are 0."""
+        # The reader sets all times to 0 where a file has none.
         return bool(self.t.any())
 
     def moments(self) -> IntArray | None:
@@ -97,12 +99,16 @@ class Stops(Trajectories):
 
     def known_lengths(self) -> IntArray:
         """Return how many stops are not sensitive: of others an attacker does not know."""
+        # A running count of the stops that are not sensitive: the difference at both ends of a trajectory is its number
+        # of them.
         counted = np.concatenate([[0], np.cumsum(~self.sensitive)])
         return np.diff(counted[self.offsets])
 
     def sites(self) -> Sites:
         """Return the nodes, and the leaves below each."""
         tree = self.taxonomy
+        # Leaves are numbered in the order of the tree, so those below any node are a range: from the number of leaves
+        # before its first node to the number before the one behind its last.
         leaves_before = np.concatenate([[0], np.cumsum(tree.is_leaf[tree.order])])
         leaves = np.stack([leaves_before[tree.first], leaves_before[tree.last]], axis=1)
         return Sites(names=tree.nodes, code=self.place, leaves=leaves)
@@ -122,6 +128,8 @@ class Stops(Trajectories):
 
     def equal_columns(self) -> tuple[IntArray, tuple[IntArray, ...]]:
         """Return the places that are not sensitive."""
+        # Whether two people can be confused is decided by what an attacker may know.  Sensitive stops are what must not
+        # be inferred, so they do not tell people apart.
         known = ~self.sensitive
         return keep_rows(self.offsets, known), (self.place[known].astype(np.int64),)
 

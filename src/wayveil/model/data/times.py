@@ -42,8 +42,10 @@ def duration_units(component: str, name: str, value: str, time_format: TimeForma
                 f"{component}: the times are plain integers without a unit, so {name} must be one, got {value}."
             )
         return int(value)
+    # Seconds are the unit of epoch times, so a bare number is as good as one with "s".
     if time_format == "epoch":
         return int(value) if seconds is None else seconds
+    # Dates are microseconds inside; a number without a unit could mean either, so it is refused.
     if seconds is None:
         raise InputError(
             f"{component}: the times are dates, so {name} needs a unit, got {value}; write for example 15min or 1h."

@@ -176,6 +176,8 @@ class Trajectories(ABC):
     """What to say, and to advise, where a publication has no rows."""
 
     def __post_init__(self) -> None:
+        # The dataclass is frozen for everybody but itself: columns are brought to their types once, here, and locked,
+        # so that later code can share them between blocks and threads without copies.
         set_ = object.__setattr__
         set_(self, "offsets", frozen(self.offsets, np.int64))
         set_(self, "owner", frozen(self.owner, np.int64))
@@ -184,10 +186,13 @@ class Trajectories(ABC):
         for name, dtype in self._optional_rows().items():
             set_(self, name, frozen(getattr(self, name), dtype))
         set_(self, "attributes", MappingProxyType(dict(self.attributes)))
+        # Checks come last, on the converted columns: a value that was cut off by its type must not pass.
         self._check()
 
     def _check(self) -> None:
         component = type(self).__name__
+        # From the outside in: first the offsets, because everything after them is indexed by them; then the lengths of
+        # columns; at last the rules of the kind, which may rely on both.
         check_offsets(component, self.offsets)
         rows = self.offsets[-1]
         if any(len(getattr(self, name)) != rows for name in self.row_columns):
@@ -262,6 +267,7 @@ class Trajectories(ABC):
         )
 
     def recode(self, names: Any) -> Self:
+        # Only the codes are written anew: O(rows) table look-ups, plus one dictionary of the names.
         """Return the same rows with codes of other names, which must hold all that rows name.
 
         `names` is what `names_field` holds: a list, a network or a taxonomy.
@@ -274,6 +280,7 @@ class Trajectories(ABC):
 
     def with_empty(self) -> Self:
         """Return the same data and, behind them, one trajectory without rows, values and owner."""
+        # Times of a trajectory that nobody made are 0 like its other columns; its owner, -1, is nobody.
         columns: dict[str, Any] = {name: np.append(getattr(self, name), 0) for name in self.trajectory_columns}
         return replace(
             self,
@@ -288,8 +295,11 @@ class Trajectories(ABC):
 
     def same_content(self, other: Trajectories) -> bool:
         """Return whether two data say the same in every trajectory, whatever their codes, owners and frames."""
+        # Codes, owners and frames may differ without a difference in content: files give codes of their own, owners are
+        # not published, and a frame only says how metres became degrees.
         if type(self) is not type(other) or not np.array_equal(self.offsets, other.offsets):
             return False
+        # Codes are compared by what they mean (`_same_codes`), all other columns value by value.
         plain = [name for name in (*self.row_columns, *self.trajectory_columns) if name not in self.code_columns]
         optional = self._optional_rows()
         return (
@@ -311,6 +321,8 @@ class Trajectories(ABC):
             **({"Distinct times": len(distinct_values(self.times()))} if self.has_times() else {}),
         }
 
+    # A hook has the answer that fits most kinds as its default.  Code elsewhere asks hooks; it never asks which kind it
+    # has.
     # What a kind says of itself.
 
     @classmethod
@@ -338,6 +350,8 @@ class Trajectories(ABC):
         """Return the places, or roads, that rows name; None where they have coordinates instead of names."""
         if not self.code_columns:
             return None
+        # One mention per row and column of codes: a table of flows names two zones in a row, so trajectories are
+        # repeated once per column, in the same order as the codes.
         code = np.concatenate([getattr(self, column) for column in self.code_columns], dtype=np.int64)
         trajectory = np.tile(trajectory_of_row(self.offsets), len(self.code_columns))
         return NamedPlaces(self._names(), code, trajectory)
@@ -363,6 +377,8 @@ class Trajectories(ABC):
         if len(self.code_columns) == 1:
             return Sites(names=self._names(), code=getattr(self, self.code_columns[0]))
         at = self.positions()
+        # A row that has a position and no name is a site of its own, without extent: both ends of each side are the
+        # same number.
         return None if at is None else Sites(sides=(at[0], at[0], at[1], at[1]), reach=at)
 
     def size_text(self, sides: str, lasting: str, *, has_extent: bool) -> str:
@@ -433,6 +449,8 @@ class Trajectories(ABC):
 
     def _first_rows(self) -> IntArray:
         """Return the first row of each trajectory, and row 0 for one without rows."""
+        # A trajectory without rows has no first one: row 0 stands in, so that the result can be used as an index.
+        # Callers mask it, or do not care where nobody is.
         return np.where(self.nonempty, self.offsets[:-1], 0)
 
     def _optional_rows(self) -> Columns:
@@ -456,10 +474,13 @@ def concat(parts: Sequence[Kind]) -> Kind:
     ([[('b', 1)], [('a', 1)], []], ['x', None, 'w'])
     """
     first = parts[0]
+    # Parts are read from files one by one.  What a column means must not differ between them, or a number would change
+    # its meaning where two parts meet.
     if any(part.time_format != first.time_format for part in parts):
         raise InputError("The times in one part of the input are written in another way than in the rest.")
     if any(part.owners != first.owners for part in parts):
         raise InputError("The owners of one part of the data come from elsewhere than those of the rest.")
+    # From here on equal codes mean equal names in all parts, so columns can simply be put behind each other.
     alike = type(first)._unify(parts)
     names = (*first.row_columns, *first._optional_rows(), *first.trajectory_columns)
     columns: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in alike]) for name in names}

@@ -74,9 +74,12 @@ class Trips(Visits):
             raise InputError(f"Trips: the name of a location must begin with '{ORIGIN}' or '{DESTINATION}'.")
         trajectory = trajectory_of_row(self.offsets)
         arrives = self._arrives()
+        # Neighbouring rows of one trip: the first must not arrive, and the second must.
         same = trajectory[1:] == trajectory[:-1]
         if (self.lengths > 2).any() or (same & (arrives[:-1] | ~arrives[1:])).any():
             raise InputError("Trips: a trip has at most one origin and, behind it, one destination.")
+        # The two ends may have one time, and then the codes decide the order of rows: origins must have the smaller
+        # ones.
         if (same & (self.t[1:] == self.t[:-1]) & (self.location[1:] <= self.location[:-1])).any():
             raise InputError("Trips: the names of origins must stand before those of destinations.")
 
@@ -103,6 +106,7 @@ class Trips(Visits):
         trajectory = trajectory_of_row(self.offsets)
         arrives = self._arrives()
         columns: dict[str, IntArray] = {}
+        # Each end is written to the trip that its row belongs to; a trip whose end was suppressed keeps -1 and time 0.
         for place, t, rows in (("origin", "t_start", ~arrives), ("destination", "t_end", arrives)):
             columns[place] = np.full(len(self), -1, np.int64)
             columns[place][trajectory[rows]] = code[rows]
@@ -154,9 +158,13 @@ class Trips(Visits):
         Only names that occur are kept, in sorted order: all origins stand before all destinations.
         """
         both = np.column_stack([ends.origin, ends.destination])
+        # One row per end that there is, two columns: origin, destination.  Reading this row by row gives ends in the
+        # order of trips, the origin first.
         has_place = both >= 0
         n = len(ends.places)
         role_and_place = (both + np.array([0, n]))[has_place]  # rows of a trip are adjacent, its origin first
+        # Roles are a digit in front: codes below n are origins by the rank of their name, those from n on are
+        # destinations.
         order = sorted(range(n), key=lambda code: ends.places[code])
         rank = np.empty(n, np.int64)
         rank[order] = np.arange(n)

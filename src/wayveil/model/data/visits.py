@@ -73,6 +73,8 @@ class Visits(Trajectories):
     )
 
     def __post_init__(self) -> None:
+        # The fields of this kind alone are brought to their types here; the base does the columns of all kinds and then
+        # has everything checked.
         object.__setattr__(self, "locations", tuple(self.locations))
         for name in ("place_x", "place_y"):
             if getattr(self, name) is not None:
@@ -82,6 +84,7 @@ class Visits(Trajectories):
     def _check_rows(self) -> None:
         if len(self.location) and not (self.location.min() >= 0 and self.location.max() < len(self.locations)):
             raise InputError("Visits: a location code has no name.")
+        # Either both coordinates or neither: one alone would be a place on a line.
         places = [place for place in (self.place_x, self.place_y) if place is not None]
         if len(places) == 1 or any(len(p) != len(self.locations) or not np.isfinite(p).all() for p in places):
             raise InputError("Visits: place_x and place_y must both have one finite value per name of a location.")
@@ -104,6 +107,8 @@ class Visits(Trajectories):
         """Return the same visits with codes into `names`, which must hold every location that somebody visits."""
         code = number_names(names)
         moved: dict[str, Any] = {}
+        # Coordinates belong to names, so they move with them: `at` are the new codes of the names that somebody visits.
+        # Names that nobody visits here get (0, 0), which nothing refers to.
         if self.place_x is not None and self.place_y is not None:
             used = self._used()
             at = translate_codes(used, self.locations, code)
@@ -147,6 +152,7 @@ class Visits(Trajectories):
 
     def size_text(self, sides: str, lasting: str, *, has_extent: bool) -> str:
         """Return the median zone, if places became zones."""
+        # Without an extent a place is as it was: only times may have become coarser.
         if not has_extent:
             return super().size_text(sides, lasting, has_extent=has_extent)
         return f"median zone {sides}{f', times by {lasting}' if lasting else ''}"
@@ -155,6 +161,9 @@ class Visits(Trajectories):
         """Return the beginning of the name of the first location: names that begin alike are often near."""
         if not self.n_rows:
             return super().curve_keys()
+        # Seven bytes fit into 63 bits, so that names compare as numbers in the order of their bytes.  Zones and cells
+        # have names with a common beginning where they are near; other names give any order, which costs utility, never
+        # privacy.
         text = [name.encode()[:7].ljust(7, b"\0") for name in self.place_names()]
         return np.array([int.from_bytes(name, "big") for name in text], np.int64)[self.location[self._first_rows()]]
 
@@ -165,6 +174,8 @@ class Visits(Trajectories):
     @classmethod
     def _unify(cls, parts: Sequence[Self]) -> Sequence[Self]:
         """Return parts with one list of the locations that somebody visits, in sorted order."""
+        # Only what somebody visits, in sorted order: the result must depend on the visits, not on how they were cut
+        # into parts.
         names = sorted({part.locations[i] for part in parts for i in part._used().tolist()})
         recoded = [part.recode(names) for part in parts]
         if recoded[0].place_x is None:

@@ -68,6 +68,7 @@ class Places:
 
     def _check(self) -> None:
         n = len(self.name)
+        # Columns first, then names, then values, then rings: each check may rely on those before it.
         if any(len(column) != n for column in (self.node, self.x, self.y, self.radius_m, self.min_stay)):
             raise InputError("Places: every column must have one value per place.")
         if len(set(self.name)) != n or "" in self.name:
@@ -80,6 +81,7 @@ class Places:
         of = self.ring_place
         if len(offsets) != len(of) + 1 or offsets[0] != 0 or not offsets[-1] == len(self.ring_x) == len(self.ring_y):
             raise InputError("Places: ring_offsets must describe the corners of every ring.")
+        # Corners are stored once: a triangle has three.
         if (np.diff(offsets) < 3).any():
             raise InputError("Places: a ring must have three corners or more.")
         if (np.diff(of) < 0).any() or (len(of) and not 0 <= of[0] <= of[-1] < n):
@@ -110,6 +112,7 @@ class Places:
             raise InputError(
                 "The places and the points must both be in degrees, or both in metres; convert one of the files."
             )
+        # By way of the coordinates of the file, which both frames have in common.
         x, y = frame.to_metres(*self.frame.to_file(self.x, self.y))
         ring_x, ring_y = frame.to_metres(*self.frame.to_file(self.ring_x, self.ring_y))
         return replace(self, x=x, y=y, ring_x=ring_x, ring_y=ring_y, frame=frame)

@@ -72,6 +72,7 @@ class Taxonomy:
         set_(self, "parent", frozen(self.parent, np.int64))
         self._check()
         set_(self, "root", int(np.flatnonzero(self.parent < 0)[0]))
+        # A walk from the root reaches every node of a tree, and not one of a cycle.
         order = _order(self.parent, self.root)
         if len(order) < len(self.nodes):
             raise InputError(
@@ -84,6 +85,8 @@ class Taxonomy:
                 "The root of the taxonomy is sensitive, so every place would be: nothing would be left that an "
                 "attacker may know. Label the sensitive kinds below it."
             )
+        # `first` is the inverse of `order`.  All nodes below v follow it directly, so with the size of its subtree the
+        # range is known: that makes `covers` two comparisons.
         first = np.empty(len(order), np.int64)
         first[order] = np.arange(len(order))
         for name, values in (("depth", depth), ("n_leaves", n_leaves), ("first", first), ("last", first + size)):
@@ -122,15 +125,20 @@ class Taxonomy:
 
     def covers(self, above: IntArray, below: IntArray) -> BoolArray:
         """Return whether nodes are equal to, or above, others: element by element."""
+        # v is at or below u exactly if its position lies in the range of u.
         place = self.first[below]
         is_below: BoolArray = (self.first[above] <= place) & (place < self.last[above])
         return is_below
 
     def common(self, one: IntArray, other: IntArray) -> IntArray:
         """Return the lowest common ancestors, element by element."""
+        # Lowest common ancestor as a range minimum (Bender and Farach-Colton 2000, on the order of the tree): between
+        # the positions of two different nodes, the parent of the shallowest node is the ancestor of both.  Two
+        # stretches of a power of two that overlap cover the range, so a look-up takes O(1).
         low = np.minimum(self.first[one], self.first[other]) + 1
         high = np.maximum(self.first[one], self.first[other]) + 1
         step = np.frexp(np.maximum(high - low, 1).astype(np.float64))[1] - 1
+        # Where both are the same node, the range is empty: any valid index will do, as the answer is the node itself.
         left = self.shallowest[step, low - (low == high)]
         right = self.shallowest[step, high - (1 << step)]
         ancestor = np.where(self.depth[left] < self.depth[right], left, right)
@@ -147,10 +155,12 @@ class Taxonomy:
         >>> tree.without_unused(np.array([2])).nodes
         ('Place', 'b')
         """
+        # A leaf that was added for the stop of somebody who was suppressed would tell of that stop.
         names = {self.nodes[node] for node in np.unique(used).tolist()}
         stays = np.array([name in names or name not in self.added for name in self.nodes], np.bool_)
         if stays.all():
             return self
+        # New codes are how many nodes stay before each; parents always stay, as only leaves are taken out.
         code = np.cumsum(stays) - 1
         above = self.parent[stays]
         return Taxonomy(
@@ -177,6 +187,7 @@ class Taxonomy:
 
         Of the union none counts as added, so that all pieces keep the same nodes.
         """
+        # The same name must have the same parent everywhere; labels are joined.
         parents: dict[str, str] = {}
         labelled: set[str] = set()
         for tree in trees:
@@ -210,11 +221,13 @@ class Taxonomy:
 
 def _order(parent: IntArray, root: int) -> IntArray:
     """Return the nodes below the root, every one before its children."""
+    # Sorting by parent puts the children of each node side by side; two searches say from where to where.
     children = np.argsort(parent, kind="stable")
     begin = np.searchsorted(parent[children], np.arange(len(parent)))
     end = np.searchsorted(parent[children], np.arange(len(parent)), side="right")
     below = [children[a:b].tolist() for a, b in zip(begin.tolist(), end.tolist(), strict=True)]
     order = []
+    # Depth first with a stack.  Children are pushed in reverse, so that they are popped in the order of `nodes`.
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -229,6 +242,8 @@ def _derived(parent: IntArray, order: IntArray, labelled: BoolArray) -> tuple[In
     depth = np.zeros(n, np.int64)
     size = np.ones(n, np.int64)
     sensitive = np.array(labelled, np.bool_)
+    # Parents come before children in `order`: depth and labels go down in one pass.  In the reverse order children come
+    # first, and sizes go up in another.
     for node in order[1:].tolist():
         depth[node] = depth[parent[node]] + 1
         sensitive[node] |= sensitive[parent[node]]
@@ -243,9 +258,12 @@ def _derived(parent: IntArray, order: IntArray, labelled: BoolArray) -> tuple[In
 
 def _shallowest(order: IntArray, depth: IntArray, parent: IntArray) -> IntArray:
     """Return, for stretches of `order` of 1, 2, 4, ... nodes, the parent of a shallowest; the root is its own."""
+    # The parent of the root is -1, which is no index: the root stands for it.
     above = np.maximum(parent[order], order[0] * (parent[order] < 0))
     rows = [above]
     step = 1
+    # The table of a sparse range minimum.  Row j is made of two halves of row j - 1; beyond the end the last entry is
+    # repeated.
     while 2 * step <= len(order):
         left = rows[-1]
         right = np.append(rows[-1][step:], rows[-1][-1:].repeat(step))

@@ -36,6 +36,8 @@ def attack_pieces(
     """
     results = []
     without = []
+    # Per attack: draw victims and what is known of them in each piece, put these queries together, and let every piece
+    # answer all of them.  What the pieces counted is added, which only additive attacks can do.
     for position, attack in zip(positions or range(len(attacks)), attacks, strict=True):
         if not attack.additive:
             without.append(attack.name)
@@ -54,6 +56,7 @@ def attack_pieces(
 
 def _victims(attack: Any, pieces: Pieces) -> list[int]:
     """Return how many victims are drawn in each piece: in proportion to its people, at least one in all."""
+    # Rounding the running sum, not each number: the numbers of victims then add up to exactly what was asked for.
     people = np.array([len(np.unique(keys.person)) for keys in pieces.keys])
     n_victims = min(attack.victims, int(people.sum()))
     upto = np.rint(np.cumsum(people) * n_victims / people.sum()).astype(np.int64)
@@ -66,6 +69,7 @@ def _ask(
 ) -> Any:
     number, file, victims = task
     values = {name: list(listed) for name, listed in sensitive}
+    # Each piece draws from a stream of its own number, so that where it runs does not matter.
     rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, number)))
     piece = load_data(file, load_value(shared))
     return attack.join_queries([replace(attack, victims=victims).queries(piece, sensitive=values, rng=rng)])

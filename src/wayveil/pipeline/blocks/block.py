@@ -81,8 +81,10 @@ class BlockResult:
 def make_block(job: Job, plan: Any, engine: Engine, number: int) -> MadeBlock:
     """Run the method on a block, or do what it planned for all; of several blocks, one may come to nothing."""
     method = job.recipe.method
+    # Everything goes through the store under a name with the number of the block; a worker needs nothing else.
     name = f"data/{number}"
     data = read_block(job.store, name)
+    # A plan was made over all blocks, and holds what is to be done in this one.
     if plan is not None:
         job.store.save(method.apply(plan, data, number, job.store), f"made/{number}")
         return MadeBlock(number=number)
@@ -98,6 +100,8 @@ def make_block(job: Job, plan: Any, engine: Engine, number: int) -> MadeBlock:
             one_slice=not any(step.name == "slices" for step in job.recipe.prepare),
         )
     except InputError as error:
+        # A table that is one block is refused with the reason; of many blocks, one may be too small, and the others go
+        # on.
         if not job.several:
             raise
         job.store.save(data, name)
@@ -127,6 +131,7 @@ def write_part(job: Job, engine: Engine, part: Part) -> WrittenPart:
         job.store.save(written.data, f"readback/{number}")
     else:
         job.store.save(written, f"written/{number}")
+    # Attacks and metrics compare trajectory by trajectory, so what was read back is put into the order of the block.
     if part.block is not None:
         matched = written.data
         if result.source is None:
@@ -153,6 +158,7 @@ def write_part(job: Job, engine: Engine, part: Part) -> WrittenPart:
 def attack_block(job: Job, engine: Engine, number: int) -> tuple[tuple[AttackResult, AttackResult], ...]:
     """Attack a block, as it was and as it is published, with what its own trajectories say."""
     raw: Data = job.store.load(f"data/{number}")
+    # A method that cuts trajectories in time publishes pieces; an attacker who knows a true piece looks for its like.
     if job.store.has(f"pieces/{number}"):  # attackers see pieces, and know true ones
         raw, _ = job.store.load(f"pieces/{number}")
     published, boxes = _published(job.store, number)
@@ -177,6 +183,7 @@ def count_block(job: Job, engine: Engine, made_block: MadeBlock) -> BlockResult:
     result: MethodResult = load_made(job.store, number)
     counts = None
     if job.several:
+        # Of several blocks each metric leaves its counts; one block is scored at once, with everything at hand.
         counted = tuple(
             metric.count(data, load_compared(job.store, number, metric)) for metric in job.measuring.metrics
         )

@@ -44,6 +44,8 @@ def cut_pieces(store: Disk, pieces: Pieces, *, rows: int, people_apart: bool, en
     own = np.split(block, np.cumsum(lengths)[:-1])
     names = [str(file.relative_to(store.folder).with_suffix("")) for file in pieces.files]
     task = partial(_scatter_piece, store, n_blocks)
+    # Two rounds at most, so that no folder gets as many files as there are pieces times blocks: pieces write groups of
+    # blocks, groups write blocks.
     engine.map(task, list(zip(range(len(own)), names, own, strict=True)))
     engine.map(partial(_scatter_group, store, rows), range(len(groups_of(n_blocks))))
     return n_blocks, apart
@@ -61,6 +63,7 @@ def _all_keys(keys: Sequence[Keys]) -> Keys:
 
 def _are_apart(person: IntArray, block: IntArray) -> bool:
     """Return whether everything of one person is in one block."""
+    # Neighbours in the order of people: the same person twice, in two blocks, is what must not be.
     order = np.argsort(person, kind="stable")
     same = person[order][1:] == person[order][:-1]
     return not (same & (np.diff(block[order]) != 0)).any()
@@ -82,6 +85,7 @@ def _scatter_group(store: Disk, size: int, group: int) -> None:
     """Write what all pieces have of every block of a group to files of its own, about a block of rows at a time."""
     names = store.names(f"groups/{group}")
     pieces: list[tuple[Any, IntArray]] = []
+    # Files are gathered until they have about a block of rows, so that memory stays bounded and files are few.
     for number, name in enumerate(names):
         pieces.append(store.load(name))
         if sum(data.n_rows for data, _ in pieces) >= size or name == names[-1]:
@@ -98,6 +102,7 @@ def _scatter(store: Disk, data: Any, block: IntArray, number: int) -> None:
 
 def _by_number(numbers: IntArray) -> Iterator[tuple[int, IntArray]]:
     """Return every number that occurs, and where."""
+    # A stable sort keeps the order of rows within each number.
     order = np.argsort(numbers, kind="stable")
     names, first = np.unique(numbers[order], return_index=True)
     return zip(names.tolist(), np.split(order, first[1:]), strict=True)

@@ -88,6 +88,7 @@ class Blocks:
 def read_blocks(recipe: Recipe, source: Prepared | None, *, seed: int, scratch: Path, engine: Engine) -> Blocks:
     """Read and prepare what a recipe publishes; data that were prepared already are one block."""
     sensitive = sensitive_of(recipe)
+    # A column that says what somebody asked for would lead to them; refused before anything is read.
     for name in recipe.method.claim.private_columns:
         if name in recipe.output.keep:
             raise UsageError(
@@ -95,12 +96,14 @@ def read_blocks(recipe: Recipe, source: Prepared | None, *, seed: int, scratch: 
                 "it is; leave it out of --keep."
             )
     if source is None:
+        # Small inputs are read at once, and everything is known of them; others go through pieces on disk.
         source = _read_at_once(recipe)
     if source is not None:
+        # Checked on the prepared data, because steps may drop the very rows that have a value.
         check_sensitive(source.data, sensitive, keep=(*recipe.method.claim.private_columns, *recipe.output.keep))
         check_places(source.data, recipe.method.claim.adversaries)
-        kept = {name: source.data.attributes[name] for name in columns_of(recipe)}
-        return hold_at_once(replace(source, data=replace(source.data, attributes=kept)))
+        attributes = {name: source.data.attributes[name] for name in columns_of(recipe)}
+        return hold_at_once(replace(source, data=replace(source.data, attributes=attributes)))
     want = plan_input(recipe)
     pieces = read_pieces(want, seed=seed, scratch=scratch, engine=engine)
     checked = (*recipe.method.claim.private_columns, *recipe.output.keep)
@@ -140,6 +143,7 @@ def hold_pieces(pieces: Pieces, scratch: Path, *, rows: int) -> Blocks:
     """Return pieces of the input as blocks: everybody is whole in one of them."""
     files = [scratch / "data" / f"{number}.pickle" for number in range(len(pieces.files))]
     make_folders(scratch / "data")
+    # Files are moved, not copied: pieces are the blocks.
     for old, new in zip(pieces.files, files, strict=True):
         old.rename(new)
     return _on_disk(replace(pieces, files=tuple(files)), scratch, len(files), rows=rows)
@@ -189,6 +193,7 @@ def fits_at_once(spec: InputSpec, rows: int) -> bool:
 
     What cannot be opened fits: whoever reads it says what is wrong.
     """
+    # Tables beside the input are joined in memory, so they must fit as well.
     beside = [table for table in (*spec.owner_tables, spec.known) if table is not None]
     try:
         return all(_most_rows(Path(path), rows) <= rows for path in (spec.path, *beside))
@@ -200,6 +205,7 @@ def _most_rows(path: Path, enough: int) -> int:
     """Return a number of rows that a table does not exceed; more than `enough` where it is not known to be less."""
     files = parquet_parts(path) or [path]
     if files[0].suffix.lower() == ".parquet":
+        # Rows are counted by the footer, but long rows of few numbers may be large all the same.
         if sum(file.stat().st_size for file in files) > _ROW_BYTES * enough:
             return enough + 1
         return int(pl.scan_parquet(files, glob=False, hive_partitioning=False).select(pl.len()).collect().item())
@@ -220,6 +226,8 @@ def _lines(path: Path, enough: int) -> int:
             n += text.count(b"\n")
             size += len(text)
             last = text[-1:]
+            # Counting ends as soon as the answer is known.
             if n > enough + 1 or size > _ROW_BYTES * enough:
                 return enough + 2
+    # A last line without an end is a line.
     return n + (last != b"\n")

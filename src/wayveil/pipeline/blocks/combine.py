@@ -25,6 +25,8 @@ def add_counts(counts: Iterable[Any]) -> Any:
     >>> add_counts(iter([(1, 2.5), (2, 0.5), (4, 1.0), (8, 2.0), (16, 4.0)]))
     (31, 10.0)
     """
+    # A binary counter: `sums` holds sums of falling sizes, and two of about the same size are added at once.  So each
+    # count takes part in about log2(n) additions, and the large ones in few.
     sums: list[tuple[int, Any]] = []
     for one in counts:
         size = 1
@@ -34,6 +36,7 @@ def add_counts(counts: Iterable[Any]) -> Any:
             size = before + size
             total = add(other, total)
         sums.append((size, total))
+    # What is left is added from the smallest to the largest.
     return reduce(lambda last, other: add(other, last), (total for _, total in reversed(sums)))
 
 
@@ -70,6 +73,7 @@ def add_facts(facts: Sequence[Mapping[str, int | float | str]]) -> dict[str, int
     for name in dict.fromkeys(name for one in facts for name in one):
         values = [one[name] for one in facts if name in one]
         numbers = [value for value in values if isinstance(value, (int, float))]
+        # Texts are not added: what the first block said stands for all.
         if len(numbers) < len(values):
             sums[name] = str(values[0])
         elif name.startswith("largest"):

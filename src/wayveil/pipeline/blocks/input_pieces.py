@@ -115,10 +115,16 @@ def plan_input(recipe: Recipe) -> InputPlan:
     """Return what a recipe wants to be read in pieces; refuse what needs everything at once."""
     if recipe.blocks is None:
         raise UsageError("The recipe names no blocks.")
+    # Everything that needs all data at once is refused here, with what to do instead.
     if recipe.output.keep_mapping:
         raise UsageError("With several blocks there is no table of new ids and input ids; leave --keep-mapping out.")
     if recipe.output.format == "geojson":
         raise UsageError("With several blocks the published tables are parquet or csv, not geojson.")
+    if recipe.method.claim.private_columns:
+        raise UsageError(
+            "How many people somebody asks to be one of (k_column) is kept over all of their trips, which data in "
+            "blocks do not allow. Leave --memory-limit out, or k_column."
+        )
     needs_slices = catalog.kind_of(type(recipe.method)) == "routes"
     for step in recipe.prepare:
         if step.looks_at_everybody:
@@ -156,6 +162,7 @@ def check_kind(spec: InputSpec, needed: tuple[str, ...] = ()) -> Any:
 
 def read_pieces(want: InputPlan, *, seed: int, scratch: Path, engine: Engine) -> Pieces:
     """Scatter, read and prepare a table on an engine; nobody ever holds all of it."""
+    # A manifest, then a conversion, each at most once: then the table is plain and read below.
     spec, notes_before = with_manifest(want.spec)
     if notes_before:
         read = read_pieces(replace(want, spec=spec), seed=seed, scratch=scratch, engine=engine)
@@ -178,6 +185,7 @@ def read_pieces(want: InputPlan, *, seed: int, scratch: Path, engine: Engine) ->
     # the file. The key comes from the seed, so that the same run scatters alike.
     n_pieces = max(1, -(-spans.rows // want.rows))
     raw = scratch / "raw"
+    # 62 bits that follow from the seed by a stream of their own, apart from those of method and attacks.
     secret = int(np.random.SeedSequence(seed, spawn_key=(3,)).generate_state(1, np.uint64)[0] >> np.uint64(2))
     make_piece_folders(raw, n_pieces)
     counts = engine.map(
@@ -194,6 +202,7 @@ def read_pieces(want: InputPlan, *, seed: int, scratch: Path, engine: Engine) ->
         # for its extent first.
         frame = _frame(spans.shown, engine.map(partial(_extent, spec, kind), files))
     if kind == "trips" and spec.places is None:
+        # A place of a trip is where its first end in the whole file is, and no piece has the whole file.
         engine.progress("places of trips")
         want = replace(want, spec=spec.model_copy(update={"places": _trip_places(options, files, scratch, engine)}))
     task = partial(_prepare_piece, want, spans, frame, secret, scratch)
@@ -205,10 +214,12 @@ def read_pieces(want: InputPlan, *, seed: int, scratch: Path, engine: Engine) ->
 
 def _trip_places(options: ReadOptions, files: Sequence[Path], scratch: Path, engine: Engine) -> Path | None:
     """Write where the places of all trips are, each where its first end is; None if that is not known of all."""
-    found = [one for one in engine.map(partial(place_positions, options=options), list(files)) if one is not None]
-    if not found:
+    tables = [one for one in engine.map(partial(place_positions, options=options), list(files)) if one is not None]
+    if not tables:
         return None
-    places = pl.concat(found).sort(pl.col("x").is_null(), "order").unique("location", keep="first", maintain_order=True)
+    places = (
+        pl.concat(tables).sort(pl.col("x").is_null(), "order").unique("location", keep="first", maintain_order=True)
+    )
     if places["x"].null_count() or not places.height:
         return None
     degrees = options.crs != "planar"
@@ -283,6 +294,7 @@ def _prepare_piece(
         example=data.take(np.zeros(0, np.int64)) if number == 0 else None,
         time_format=data.time_format,
         owners=data.owners,
+        # Ids of trajectories are compared across pieces by hash: nobody holds all of them as text.
         ids=_hashed(loaded.ids, secret) if data.owners == "given" else np.zeros(0, np.int64),
         values={name: _present(data, name) for name in data.attributes},
         lone_rows=loaded.rows == len(loaded.ids),
@@ -295,6 +307,8 @@ def look_ahead(loaded: Loaded, steps: Sequence[Any], spec: InputSpec, limit: int
     """Prepare a twentieth of a table, to refuse a step that makes so many rows of it that they do not fit."""
     if limit is None or not any(step.name == "resample" for step in steps):
         return
+    # Every twentieth trajectory: rows per trajectory, which decide how much resampling makes, differ less than sizes
+    # do.
     some = np.arange(0, len(loaded.data), 20)
     sample: Any = loaded.data.take(some)
     try:
@@ -317,12 +331,14 @@ def _present(data: Data, name: str) -> tuple[tuple[str, ...], int]:
 def _joined(pieces: list[_Piece], spans: Spans, scratch: Path, engine: Engine) -> Pieces:
     example: Any = pieces[0].example
     for piece in pieces:
+        # One piece may have only dates and another only numbers; each alone would have been read.
         if piece.time_format != example.time_format:
             raise InputError(f"{spans.shown}: times are written in different ways; write all in one way.")
     if spans.suspects and all(piece.lone_rows for piece in pieces) and spans.rows > 1:
         raise lone_rows_error(spans.shown, spans.suspects)
     alike = _alike(pieces, spans)
     ids = np.concatenate([piece.ids for piece in pieces])
+    # The same id in two pieces means two owners, as pieces are scattered by owner.
     if len(np.unique(ids)) < len(ids):
         raise InputError(
             f"{spans.shown}: a traj_id occurs with more than one user_id. A trajectory belongs to one person; give the "
@@ -361,6 +377,7 @@ def _joined(pieces: list[_Piece], spans: Spans, scratch: Path, engine: Engine) -
 
 def _alike(pieces: Sequence[_Piece], spans: Spans) -> tuple[str, ...]:
     """Return what was done with people whose ids are alike, or refuse them."""
+    # Ids that differ in case or leading zeros have the same number: two of a kind are alike.
     times = np.unique(np.concatenate([piece.people for piece in pieces]), return_counts=True)[1]
     number = int(times[times > 1].sum())
     if number and spans.similar_ids is None:
@@ -390,6 +407,7 @@ def _notes(pieces: Sequence[_Piece]) -> tuple[str, ...]:
     by_text: dict[str, tuple[str, int, set[str]]] = {}
     for piece in pieces:
         for note in piece.notes:
+            # Notes are compared without their numbers: "7 rows were dropped" and "9 rows were dropped" are one note.
             shape = "".join("#" if letter.isdigit() or letter == "," else letter for letter in note)
             while "##" in shape:
                 shape = shape.replace("##", "#")

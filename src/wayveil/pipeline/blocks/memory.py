@@ -84,6 +84,7 @@ def parse_size(text: str) -> int:
     if match is None:
         raise UsageError(f"A size of memory is a number with a unit, such as 4GB or 800MB, got {text!r}.")
     number, unit, binary = match.groups()
+    # "MB" is a million bytes, "MiB" 1024 squared.
     power = " KMGT".index(unit.upper() or " ")
     return int(float(number) * (1024**power if binary else _UNITS[unit.upper()]))
 
@@ -93,6 +94,7 @@ def fit_to_memory(recipe: Recipe, limit: int) -> Recipe:
 
     Blocks of its own stay as they are, if they are small enough: what is published depends on them.
     """
+    # Bytes per row are measured by kind of data; that of the method decides, after preparation.
     kind = recipe.method.accepts.__name__.lower()
     rows = (limit - BASE_BYTES) // (WORKERS * BLOCK_BYTES[kind])
     if rows < _FEWEST_ROWS:
@@ -101,6 +103,7 @@ def fit_to_memory(recipe: Recipe, limit: int) -> Recipe:
     ways: tuple[BlockKey, ...] = recipe.method.blocks
     if not ways:
         raise UsageError(f"{recipe.method.name} needs all data at once, so it cannot keep to a memory limit.")
+    # Blocks of the recipe are never made smaller: what is published depends on them, and must not depend on memory.
     by = ways[0] if recipe.blocks is None else recipe.blocks.by
     least = BASE_BYTES + _about_rows(recipe.input.path) * WHOLE_BYTES
     if by == "whole" and least > limit:

@@ -40,6 +40,7 @@ def deal_blocks(job: Job, blocks: Blocks, numbers: Sequence[int], *, planned: bo
     """Return the parts in which the blocks of these numbers, of which something was made, are published."""
     if not numbers:
         return []
+    # Dealt at random, with draws from the secret: a part must not tell which piece of the input somebody was in.
     if planned:
         n_parts = max(1, -(-blocks.rows // blocks.block_rows))
         engine.map(partial(_deal_block, job, n_parts), numbers)
@@ -57,6 +58,7 @@ def load_part(store: Store, part: Part, method: Method) -> tuple[Any, MethodResu
         return store.load(f"data/{part.block}"), store.load(f"made/{part.block}")
     pairs = [store.load(name) for name in store.names(part.folder)]
     data = concat([data for data, _ in pairs])
+    # After a plan, data and result are the same object: both were dealt as what is published.
     if all(data is published for data, published in pairs):
         return data, MethodResult(data=data, claim=method.claim_of(data))
     published = concat([published for _, published in pairs])

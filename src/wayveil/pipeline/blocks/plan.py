@@ -48,6 +48,8 @@ def keys_of(data: Data, by: BlockKey) -> Keys:
     >>> keys_of(data, "times").key[:, :3].tolist()
     [[0, 1, 2], [0, 2, 2]]
     """
+    # What an attacker could tell people apart by must be the same within a block, or blocks would tear groups apart:
+    # the exact times, the slice, or the number of known stops.
     if by == "times":
         key = np.column_stack([*_ends(data), data.lengths, _times(data)])
     elif by == "slice" and data.slices():
@@ -79,6 +81,7 @@ def plan_blocks(keys: Keys, *, rows: int, people_apart: bool) -> IntArray:
     # By key first, then by where on a curve: what can be confused with each other gets into one block, and of that what
     # is near.
     order = np.lexsort((keys.place, *keys.key.T[::-1]))  # stable: what is equal stays in the order of the data
+    # People in the order of the first of their trajectories, each with everything of theirs behind it.
     if people_apart:
         order = order[np.argsort(_first_seen(keys.person[order]), kind="stable")]
         unit = keys.person[order]
@@ -104,6 +107,7 @@ def _pack(group: IntArray, size: IntArray, weight: IntArray, unit: IntArray, row
     # A group that is too large is cut into equal pieces along the curve; one that is small shares a block with its
     # neighbours.
     pieces = np.maximum(1, -(-size // rows))
+    # Piece p of a group begins where p / pieces of its rows are before.
     piece = (before - start[group]) * pieces[group] // np.maximum(size[group], 1)
     piece = np.minimum(piece, pieces[group] - 1)  # a trajectory without rows may stand behind all rows of its group
     # what belongs to one unit is not torn apart: it goes where its first part goes
@@ -158,6 +162,8 @@ def _ends(data: Data) -> tuple[IntArray, IntArray]:
 
 def _times(data: Data) -> IntArray:
     """Return a number that is the same for the same timestamps, and almost never for others."""
+    # Finalizer of splitmix64 per time, added up per trajectory: the order of times does not matter, and it need not, as
+    # they rise.
     t = data.times()
     mixed = t.astype(np.uint64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):

@@ -39,6 +39,7 @@ def reconcile_blocks(job: Job, n_blocks: int, numbers: Sequence[int], engine: En
     blocks = job.recipe.blocks
     if blocks is not None:
         check_class(limit_of(blocks), int(size.max(initial=0)))
+    # Classes are dealt in the order of their keys, which are hashes: a part gets about as many rows as a block has.
     part = np.cumsum(size) // (1 if blocks is None else blocks.rows)
     engine.map(partial(_put_aside, job, shared, part), numbers)
     alike = engine.map(partial(_settle_alike, job, n_blocks), range(int(part.max(initial=-1)) + 1))
@@ -63,6 +64,7 @@ def key_classes(published: Stops) -> IntArray:
     names = _hash_all(name.encode("utf-8", "surrogatepass") for name in published.taxonomy.nodes)
     known = ~published.sensitive
     offsets = keep_rows(published.offsets, known)
+    # Names are hashed first, because each block has codes of its own.
     nodes = names[published.place[known]]
     return _hash_all(nodes[offsets[i] : offsets[i + 1]].tobytes() for i in range(len(published)))
 
@@ -96,6 +98,7 @@ def _rows_of(shared: IntArray, listed: Sequence[tuple[IntArray, IntArray]]) -> I
     """
     size = np.zeros(len(shared), np.int64)
     for keys, rows in listed:
+        # Both are sorted, so a search finds the position of each key.
         both = np.isin(keys, shared)
         size[np.searchsorted(shared, keys[both])] += rows[both]
     return size
@@ -140,6 +143,7 @@ def _settle_alike(job: Job, n_blocks: int, name: int) -> tuple[int, str] | None:
     result = concat([result for _, result, _ in pieces])
     which = [some for _, _, some in pieces]
     result = settle_stops(result, data, job.recipe.method.claim, LocalEngine(workers=1))
+    # What did not stay is told to the blocks it came from, so that their balance is right.
     left = np.diff(result.offsets) > 0
     ends = np.cumsum([len(some) for some in which])[:-1]
     for one, some, rows in zip(names, which, np.split(left, ends), strict=True):
@@ -180,6 +184,7 @@ def _without(data: Stops, which: IntArray) -> Stops:
 
 def _replaced(data: Stops, which: IntArray, some: Stops) -> Stops:
     """Return the same trajectories with those of `some` in the place of these."""
+    # Behind the block stand the new versions; `source` picks them where there is one.
     both = concat([data, some])
     source = np.arange(len(data))
     source[which] = len(data) + np.arange(len(some))

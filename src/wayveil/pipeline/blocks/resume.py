@@ -59,6 +59,7 @@ class RunRecord:
         """
         try:
             facts = os.lstat(root)
+            # Not a link, owned by this user, and nobody else may write or read: what lies there is unpickled.
             if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_mode & 0o077:
                 return None
             content = json.loads((root / _RECORD).read_bytes())
@@ -83,6 +84,7 @@ def key_run(recipe: Recipe) -> str | None:
     digest = hashlib.sha256()
     same = recipe.model_copy(update={"engine": "local"})
     for text in (__version__, recipe_text(same)):
+        # Lengths in front: two texts cannot be cut at another point and give the same bytes.
         digest.update(f"{len(text)}:{text}".encode())
     beside = (spec.known, spec.places, spec.zones, spec.network, spec.taxonomy)
     try:
@@ -90,6 +92,7 @@ def key_run(recipe: Recipe) -> str | None:
             for file in _files_of(path):
                 with file.open("rb") as stream:
                     digest.update(hashlib.file_digest(stream, "sha256").digest())
+                # The name counts as well as the content: some readers take values from names of files.
                 digest.update(str(file).encode("utf-8", "surrogatepass"))
     except OSError:
         return None  # whoever reads it says what is wrong

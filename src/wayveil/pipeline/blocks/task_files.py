@@ -47,6 +47,7 @@ class _Pickler(pickle.Pickler):
     def persistent_id(self, value: Any) -> str | None:
         return "shared" if value is not None and value is self.shared else None
 
+    # Data are made anew by their constructor: arrays are checked and locked again, wherever they come from.
     def reducer_override(self, value: Any) -> Any:
         if isinstance(value, Trajectories):
             return _make_data, (type(value), {f.name: getattr(value, f.name) for f in fields(value) if f.init})
@@ -92,6 +93,7 @@ def save(value: Any, target: Path, *, shared: Any = None) -> Path:
     the hash of what follows.
     """
     with whole_file(target, private=True) as part, part.open("wb") as stream:
+        # Room for the hash, which is known only when everything is written.
         stream.write(bytes(_DIGEST_BYTES))
         hashed = _HashingStream(stream)
         _Pickler(hashed, shared).dump(value)
@@ -104,6 +106,7 @@ def load_value(path: Path, *, shared: Any = None) -> Any:
     """Return what `save` wrote, in this run or in the one that it goes on with; WayveilError where it was damaged."""
     with path.open("rb") as stream:
         digest = stream.read(_DIGEST_BYTES)
+        # Checked before a byte of it is unpickled.
         if hashlib.file_digest(stream, "sha256").digest() != digest:
             raise WayveilError(
                 "A file in the working folder is not as it was written, as after a power cut or on a bad disk: nothing "

@@ -31,6 +31,8 @@ class SecondOpinion:
 
         Where they are not `comparable`, a verdict that fails may do so for a reason that is none by the definition.
         """
+        # Four cases of two programs.  If both find it broken, or both do not, they agree; if they differ, it is said
+        # which of the two found it, and the folder fails either way.
         failures = []
         if sentence:
             failures.append(f"by its definition the claim is broken: {sentence}")
@@ -54,10 +56,12 @@ class SecondOpinion:
 
 def judge_files_by_definition(folder: Path, manifest: Manifest, verdict: Verdict) -> SecondOpinion:
     """Judge all parts of a public folder together, as its files show them."""
+    # Claims about true positions cannot be judged from the files.
     if manifest.guarantee.name in NEED_TRUTH:
         return SecondOpinion(answer="not judged")
     parts: list[Any] = []
     boxes: list[Any] = []
+    # Codes of owners begin anew in every part; they are shifted, as nobody can know that two parts share a person.
     n_trajectories = 0
     for number, part in enumerate(load_parts(folder, manifest)):
         beside = load_boxes(folder, manifest, part, number)

@@ -60,6 +60,7 @@ FORMATS = ("parquet", "csv", "geojson")
 """The formats of a published table."""
 
 _LARGEST_BYTES = 8 << 20
+# Names that a published table can have; a manifest that lists any other file is refused by `verify`.
 _TABLE = re.compile(rf"(published|boxes)(-[0-9]{{5,}})?\.({'|'.join(FORMATS)})")
 Parts = Literal["one", "each", "together"]
 """Whether the table is one file, or several: of which each keeps the claim by itself, or only all of them together."""
@@ -73,6 +74,7 @@ FORMAT: Literal[2] = 2
 
 
 class _Strict(BaseModel):
+    # Unknown keys, other types and later changes are all errors: what is in a manifest was put there by Wayveil.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
@@ -151,6 +153,7 @@ class Manifest(_Strict):
     @field_validator("versions")
     @classmethod
     def _known_versions(cls, value: dict[str, str]) -> dict[str, str]:
+        # The same names, each with something that looks like a version: free text could carry anything.
         if sorted(value) != sorted(_VERSIONED) or not all(map(_VERSION.fullmatch, value.values())):
             raise ValueError("these are no versions")
         return value
@@ -182,6 +185,7 @@ class Manifest(_Strict):
 
     def to_bytes(self) -> bytes:
         """The file content: sorted keys, one final newline."""
+        # One way to write a manifest: keys sorted, indented by two, UTF-8.  `verify` compares bytes with this.
         text = json.dumps(self.model_dump(mode="json", by_alias=True), sort_keys=True, indent=2, ensure_ascii=False)
         return f"{text}\n".encode()
 
@@ -255,11 +259,13 @@ def form_of_files(manifest: Manifest) -> list[str]:
     points drawn from them, one for each part.
     """
     failures = []
+    # Each check closes a place where something could be hidden in a file that nobody opens.
     endings = {name.rpartition(".")[2] for name in manifest.files}
     if len(endings) > 1:
         failures.append("the files have several formats")
     numbers = {what: [name.partition(".")[0][len(what) :] for name in tables(manifest, what)]
                for what in ("published", "boxes")}  # fmt: skip
+    # Parts are numbered from 00001 without gaps in how they are written: -1 and -00001 would be two names of one part.
     if any(number and number != _number(int(number[1:]) - 1) for number in numbers["published"]):
         failures.append("the parts are not numbered as they are written")
     if numbers["boxes"]:
@@ -284,6 +290,7 @@ def frame_of_files(folder: Path, table: Schema, names: Iterable[str], attributes
         return known
     declared = _is_declared(table)
     extents = []
+    # Tables of boxes have the layout of regions, whatever the kind of the published table.
     for name in sorted(name for name in names if _TABLE.fullmatch(name)):
         own = name.startswith("published")
         extents.append(
@@ -310,6 +317,8 @@ def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Describ
         frame=None if table.frame is None else table.frame.to_json(),
         parts=table.parts,
     )
+    # Everything in the staging folder is published, so everything gets a hash; the manifest and the page made from it
+    # come later.
     files = {path.name: file_facts(path) for path in sorted(folder.iterdir()) if path.name not in (MANIFEST, README)}
     frame = frame_of_files(folder, schema, files, table.attributes)
     return Manifest(
@@ -323,6 +332,7 @@ def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Describ
         verdict=Judged(
             holds=verdict.holds,
             counted=verdict.counted,
+            # Only numbers that the claim allows to be public: others may tell about single people.
             measured={name: value for name, value in verdict.measured.items() if name in claim.public_numbers},
             not_judged=list(verdict.not_judged),
         ),
@@ -361,6 +371,8 @@ def expected_columns(manifest: Manifest) -> list[tuple[str, str]]:
 def read_manifest(folder: Path) -> tuple[Manifest, str]:
     """Return the manifest of a public folder and the sha256 of its file; InputError if it is not one."""
     path = folder / MANIFEST
+    # The manifest is the first thing read of a folder of unknown origin: size, JSON, format number and schema are
+    # checked in this order, each before the next is tried.
     try:
         with open_plain(path) as file:
             content = file.read(_LARGEST_BYTES + 1)
@@ -381,6 +393,7 @@ def read_manifest(folder: Path) -> tuple[Manifest, str]:
         )
     try:
         manifest = Manifest.model_validate(parsed)
+        # Both are built once here, because claim and frame are only texts until something is made of them.
         _ = manifest.guarantee, manifest.frame
     except ValidationError as error:
         where = ".".join(str(part) for part in error.errors(include_url=False)[0]["loc"])
@@ -389,6 +402,7 @@ def read_manifest(folder: Path) -> tuple[Manifest, str]:
         raise InputError(f"The {MANIFEST} in {str(folder)!r} is garbled: {error}") from None
     if not tables(manifest):
         raise InputError(f"The {MANIFEST} in {str(folder)!r} lists no published table.")
+    # A name with a path could lead out of the folder.
     if any(name != Path(name).name for name in manifest.files):
         raise InputError(f"The {MANIFEST} in {str(folder)!r} lists a file outside its folder.")
     if manifest.table.parts == "one" and len(tables(manifest)) > 1:
@@ -410,6 +424,7 @@ def open_plain(path: Path) -> Iterator[BufferedReader]:
 
     A pipe would wait for ever, and a link may lead out of the folder.
     """
+    # Without following links, and without waiting for a pipe to be opened at its other end.
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with open(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):

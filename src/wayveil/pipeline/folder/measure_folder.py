@@ -48,11 +48,14 @@ def measure_folder(folder: str | Path, *, engine: Engine | None = None) -> Outco
             raise UsageError(
                 f"There is no {name} in the private folder beside the publication, so that it cannot be measured."
             )
+    # Seed, secret and recipe must be those of this very publication; their results file names its manifest.
     check_private(public)
     recipe = load_recipe(private / RECIPE_FILE)
     secret = Secret.read(private / SECRET_FILE)
     with scratch_folder(out) as scratch:
         again = scratch / "again"
+        # Published into a scratch folder beside the output, without a signature and without a mapping: only bytes
+        # count.
         output = recipe.output.model_copy(
             update={"path": again, "overwrite": False, "keep_mapping": False, "sign_key": None}
         )
@@ -69,6 +72,7 @@ def measure_folder(folder: str | Path, *, engine: Engine | None = None) -> Outco
                 f"Published again, other files come out ({', '.join(differing)}): the input, the tables beside it or "
                 "the installed versions are not those of this publication. Nothing was changed."
             )
+        # One file at a time, each in one step; results.json, which names the manifest, comes last.
         for name in _WRITTEN:
             os.replace(again / "private" / name, private / name)
     return replace(outcome, public=public, private=private)

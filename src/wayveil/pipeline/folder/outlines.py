@@ -17,6 +17,7 @@ from wayveil.report.views.map_geometry import Ring
 __all__ = ["outline_failures", "write_zone_outlines", "zone_rings"]
 
 _CELL = re.compile(r"x(-?[0-9]+)_y(-?[0-9]+)")
+# One degree of a great circle on the mean sphere; for drawing only.
 _METRES_PER_DEGREE = 111_195.0
 
 _PLACES = {"visits": ("location",), "trips": ("origin", "destination")}
@@ -61,24 +62,27 @@ def zone_rings(recipe: Recipe, names: Iterable[str]) -> dict[str, Ring]:
         rings |= _polygon_rings(recipe.input.zones, steps[-1].id, others)
     elif others:
         rings |= _text_rings(others)
+    # Whether numbers can be degrees is told from their size: names of zones do not say it.
     degrees = all((np.abs(x) <= 180).all() and (np.abs(y) <= 90).all() for x, y in rings.values())
     return _in_metres(rings) if rings and degrees else rings
 
 
 def _grid_rings(names: Sequence[str], side: float) -> dict[str, Ring]:
-    found = {}
+    rings = {}
     for name in names:
         match = _CELL.fullmatch(name)
         if match is not None:
             left, low = int(match[1]) * side, int(match[2]) * side
-            found[name] = _box(left, left + side, low, low + side)
-    return found
+            rings[name] = _box(left, left + side, low, low + side)
+    return rings
 
 
 def _rectangle_rings(names: Sequence[str]) -> dict[str, Ring]:
     from wayveil.io.publish.zone_outlines import sides_of_names
 
     sides = sides_of_names(names)
+    # Zones at the border of a plan are open to one side; for a picture they end a tenth of all beyond the outermost
+    # border.
     for low, high in ((0, 1), (2, 3)):
         ends = sides[:, [low, high]]
         known = ends[np.isfinite(ends)]
@@ -126,6 +130,7 @@ def _box(left: float, right: float, low: float, high: float) -> Ring:
 
 def _in_metres(rings: Mapping[str, Ring]) -> dict[str, Ring]:
     middle = float(np.mean([y.mean() for _, y in rings.values()]))
+    # Longitudes are shrunk by the cosine of the middle latitude: an equirectangular picture, good enough for a city.
     wide = _METRES_PER_DEGREE * float(np.cos(np.radians(middle)))
     return {name: (x * wide, y * _METRES_PER_DEGREE) for name, (x, y) in rings.items()}
 
@@ -139,6 +144,7 @@ def outline_failures(folder: Path, manifest: Manifest) -> list[str]:
         return []
     try:
         names = _names(folder, tables(manifest), manifest.table.kind)
+    # The outlines are judged only if the table can be read at all.
     except (OSError, pl.exceptions.PolarsError):
         return []  # told by whoever reads the table
     wrong = check_outlines(folder / named[0], names)

@@ -28,6 +28,7 @@ def with_manifest(spec: InputSpec) -> tuple[InputSpec, tuple[str, ...]]:
         return spec, ()
     try:
         manifest = read_manifest(folder)[0]
+        # Name and hash must be those of the manifest: of an edited table it says nothing any more.
         if spec.path.name not in tables(manifest) or file_facts(spec.path) != manifest.files[spec.path.name]:
             return spec, ()
     except (InputError, OSError):

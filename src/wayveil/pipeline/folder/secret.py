@@ -21,6 +21,7 @@ from wayveil.errors import UsageError
 __all__ = ["SECRET_FILE", "Secret"]
 
 SECRET_FILE = "secret.txt"
+# 256 bits are drawn; 128 are the least that is accepted from a file.
 _BYTES = 32
 _FEWEST_BYTES = 16
 _LONGEST_FILE = 4096
@@ -73,10 +74,12 @@ class Secret:
 
     def key(self, purpose: str, *block: int) -> bytes:
         """Return 32 bytes for one purpose, and for one block of it; one tells nothing about another."""
+        # A keyed hash per purpose and block: keys that are known for one purpose do not help with another.
         message = "/".join([purpose, *map(str, block)]).encode()
         return hashlib.blake2b(message, key=hashlib.sha256(self.value).digest(), digest_size=32).digest()
 
     def rng(self, purpose: str, *block: int, seed: int = 0) -> np.random.Generator:
         """Return random numbers for one purpose; the seed takes part, so that another seed gives others."""
+        # The 256 bits of the key as eight words, and the seed as one more.
         words = np.frombuffer(self.key(purpose, *block), np.uint32).tolist()
         return np.random.default_rng(np.random.SeedSequence([*words, seed]))

@@ -32,12 +32,14 @@ def make_keys(path: Path) -> Path:
     private = key.private_bytes(forms.Encoding.PEM, forms.PrivateFormat.PKCS8, forms.NoEncryption())
     public = key.public_key().public_bytes(forms.Encoding.PEM, forms.PublicFormat.SubjectPublicKeyInfo)
     beside = path.with_name(path.name + ".pub")
+    # Links count as well: a key written through one would be somewhere else than it seems.
     if os.path.lexists(path) or os.path.lexists(beside):
         raise OutputError(
             f"{str(path)!r} or {str(beside)!r} already exists; a key is never replaced, so give another name."
         )
     try:
         _write_new(path, private, 0o600)
+        # Both files or neither: a private key without its public one is of no use.
         try:
             _write_new(beside, public, 0o644)
         except OSError:
@@ -75,6 +77,7 @@ def _load(path: Path, what: str, read: Any, name: str) -> Any:
         raise UsageError(f"The {what} key {str(path)!r} cannot be read: {reason}.") from None
     try:
         key = read(content)
+    # Whatever is wrong with the file, a password, another algorithm, garbage, ends in the same sentence.
     except (ValueError, TypeError, import_module("cryptography.exceptions").UnsupportedAlgorithm):
         key = None
     if not isinstance(key, getattr(_cryptography()[0], name)):
@@ -85,6 +88,7 @@ def _load(path: Path, what: str, read: Any, name: str) -> Any:
 
 
 def _write_new(path: Path, content: bytes, mode: int) -> None:
+    # Refused if the name exists by then, link or file: between the look above and here somebody may have made it.
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
     with open(handle, "wb") as file:
         file.write(content)

@@ -47,6 +47,7 @@ RECIPE_FILE = "recipe.toml"
 _STAGING = ".staging-"
 _RESULTS = "results.json"
 _FORMER = "scores.json"  # what earlier versions called it
+# In the order in which they go and come: the one that names the manifest is last.
 _PRIVATE_NAMES = (
     "seed.txt", "secret.txt", "recipe.toml", "mapping.csv", "report.html", "report.pdf", "log.txt", _FORMER, _RESULTS,
 )  # fmt: skip
@@ -79,6 +80,8 @@ class Workspace:
         self._staged_private.mkdir(mode=0o700, exist_ok=self.is_resumed)
         self._unfinished = False
 
+    # Private files are staged before the exchange and moved after it.  Killed in between, the staging folder still
+    # holds them, and `_finish_killed` of the next run brings them to their place.
     def publish(self, private: Mapping[str, str]) -> None:
         """Make the staged folder the public one, in one step, then the private files that belong to it."""
         with reporting_disk_errors(self.out):
@@ -156,6 +159,7 @@ def open_workspace(
     which `can_resume` says so is taken over; all others are removed.
     """
     # Before the folder is made, so that a mistake leaves nothing behind, and again under the lock.
+    # Said before any folder is made: a wrong --out must leave nothing behind.
     _check_target(out, overwrite)
     with reporting_disk_errors(out):
         created = _make_folders(out, mode=0o700 if private else 0o777)
@@ -177,6 +181,7 @@ def open_workspace(
             finally:
                 space.close()
     finally:
+        # Folders that were made for nothing are removed from the inside out, and only while they are empty.
         for folder in reversed(created):
             try:
                 folder.rmdir()  # succeeds only where it is empty
@@ -204,6 +209,7 @@ def check_private(public: Path) -> None:
     private = public.parent / "private"
     if not any((private / name).exists() for name in _PRIVATE_NAMES):
         return
+    # After a kill between the exchange and the move, private files are those of the publication before.
     if _manifest_named_by(private) != _sha256(public / MANIFEST):
         raise UsageError(
             f"The files in {str(private)!r} do not belong to {str(public)!r}, as after a run that was killed before it "
@@ -214,6 +220,7 @@ def check_private(public: Path) -> None:
 
 def exchange(one: Path, other: Path) -> None:
     """Exchange two folders of one file system in a single step; OSError where that is not possible."""
+    # The C library is called directly, as Python has no name for this call.
     libc = ctypes.CDLL(None, use_errno=True)
     if not hasattr(libc, "renameat2"):
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
@@ -251,6 +258,8 @@ def _move_private(staged: Path, folder: Path) -> None:
     Old files go first, and the one that names their manifest last: no seed of an earlier run is ever beside a name that
     is not its own.  The new ones come in the same order.  A mark says that what is there now is new.
     """
+    # Repeating it is harmless: old files are only removed while the mark is missing, and each new one is moved in one
+    # step.
     folder.mkdir(mode=0o700, exist_ok=True)
     mark = staged.with_name("old files are gone")
     if not mark.exists():
@@ -322,12 +331,14 @@ def _is_same(folder: Path, facts: os.stat_result) -> bool:
 
 def _make_readable(folder: Path) -> None:
     """Give public files the permissions of their folder: workers of a cluster may have written them with others."""
+    # What the folder allows, without the right to execute.
     mode = stat.S_IMODE(folder.stat().st_mode) & 0o666
     for path in folder.iterdir():
         path.chmod(mode)
 
 
 def _check_target(out: Path, overwrite: bool) -> None:
+    # Said in this order: is it a folder, is it one of ours, may it be replaced.
     try:
         if not os.path.lexists(out):
             return
@@ -383,6 +394,7 @@ def _locked(out: Path) -> Iterator[None]:
         handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
     try:
         try:
+            # At once or not at all: a second run must not wait for hours, and then find a publication.
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UsageError(f"Another run is writing to {str(out)!r}; wait for it or choose another --out.") from None
@@ -391,6 +403,8 @@ def _locked(out: Path) -> Iterator[None]:
                 f"The file system of {str(out)!r} cannot lock a folder; choose an --out on a local disk."
             ) from None
         with reporting_disk_errors(out):
+            # Between opening and locking, the folder may have been renamed and another one put there: then the lock is
+            # on the wrong one.
             now = os.stat(out)
             then = os.fstat(handle)
         if (now.st_dev, now.st_ino) != (then.st_dev, then.st_ino):
@@ -401,6 +415,7 @@ def _locked(out: Path) -> Iterator[None]:
 
 
 def _check_exchange(out: Path) -> None:
+    # Tried on two empty folders, before hours of work whose result could not replace the old one.
     with tempfile.TemporaryDirectory(prefix=_STAGING, dir=out) as probe:
         one = Path(probe, "one")
         other = Path(probe, "other")
@@ -417,6 +432,8 @@ def _check_exchange(out: Path) -> None:
 
 
 def _sync_tree(folder: Path) -> None:
+    # First the files, then the folder that lists them: in this order a crash of the machine leaves no name without
+    # content.
     for path in folder.iterdir():
         if stat.S_ISREG(path.stat().st_mode):
             _sync(path)

@@ -17,7 +17,7 @@ import numpy as np
 from wayveil.engines import LocalEngine, scratch_folder
 from wayveil.errors import InputError, UsageError, WorkLimitReached, check_int
 from wayveil.io.tabular.crs import crs_name
-from wayveil.model import Engine, Stops, Verdict, kinds
+from wayveil.model import Engine, Stops, Verdict, concat, kinds
 from wayveil.model.budget import limit_work, spend
 from wayveil.model.data.ragged import IntArray
 from wayveil.model.normal import similar_key
@@ -56,7 +56,15 @@ from wayveil.recipe.recipe import Recipe, load_recipe
 from wayveil.recipe.verdict_record import record_verdicts
 from wayveil.report.readme_page import README
 from wayveil.report.results_json import verdict_json
-from wayveil.verifiers import SHOWN_BY_REPETITION, Need, apart, class_keys, join_verdicts
+from wayveil.verifiers import (
+    NOISE_BY_CONSTRUCTION,
+    SHOWN_BY_REPETITION,
+    Need,
+    apart,
+    class_keys,
+    find_other_mechanism,
+    join_verdicts,
+)
 
 __all__ = ["SHARE_ROWS", "WORK_BASE", "WORK_PER_BYTE", "FolderVerdict", "differing_files", "verify_folder"]
 
@@ -84,6 +92,11 @@ _NOT_BY_DEFINITION = (
 
 _OWN_SECRET = (
     "the secret of the run was drawn at random and is known to nobody else; all that chance decided follows from it"
+)
+
+_OWN_NOISE = (
+    "the first run drew its noise as the second one did, by OpenDP from the secure source of the operating system, and "
+    "was the only one of which numbers were looked at before they were published"
 )
 
 
@@ -120,13 +133,16 @@ class FolderVerdict:
     @property
     def promise(self) -> str:
         """What the claim of the manifest promises: from the claim, never from the manifest's own words."""
+        # The manifest's own sentence may be forged; the claim is what is judged, so the claim speaks.
         return self.manifest.guarantee.statement("declared" if self.manifest.people_declared else "given")
 
     @property
     def assumed(self) -> tuple[str, ...]:
         """What is taken for granted because only the owner of the data can know it."""
-        drawn = self.verdict is not None and any(part in SHOWN_BY_REPETITION for part in self.verdict.not_judged)
-        return (_OWN_SECRET,) if drawn and self.holds else ()
+        parts = () if self.verdict is None or not self.holds else self.verdict.not_judged
+        drawn = any(part in SHOWN_BY_REPETITION for part in parts if part != NOISE_BY_CONSTRUCTION)
+        noisy = NOISE_BY_CONSTRUCTION in parts
+        return (*((_OWN_SECRET,) if drawn else ()), *((_OWN_NOISE,) if noisy else ()))
 
     @property
     def exit_code(self) -> int:
@@ -300,6 +316,7 @@ class _Findings:
 def _limit(folder: Path, manifest: Manifest) -> int:
     """Return how much work a folder of this size may take."""
     size = 0
+    # Links are not followed: their targets are no part of the folder, and refused anyway.
     for name in (MANIFEST, *manifest.files):
         try:
             size += (folder / name).stat(follow_symlinks=False).st_size
@@ -341,6 +358,7 @@ class _Repetition:
         secret = Secret.read(_given(self.secret, private / SECRET_FILE, "--secret"))
         # The same input and secret give the same bytes with the same versions only. With others, differing bytes are no
         # evidence, and the answer is "cannot be judged".
+        # What decides the bytes: Python, Wayveil and three libraries.
         if manifest.versions != versions():
             return None, [], [f"the repetition: {_other_versions(manifest)}, so other bytes would prove nothing"]
         with scratch_folder() as scratch:
@@ -348,17 +366,46 @@ class _Repetition:
                 outcome = publish(self._repeating(recipe, scratch / "out"), engine=engine, secret=secret)
             except NotPublished as refusal:
                 return None, [f"the original, published again with this recipe, keeps no promise: {refusal}"], []
+            if recipe.method.random_noise:
+                return self._compare_mechanism(manifest, scratch / "out" / "public", outcome.verdict)
             differing = differing_files(self.public, scratch / "out" / "public")
         if differing:
             return None, [f"published again from the original, other files come out: {', '.join(differing)}"], []
         # Every byte is the one that follows from the secret, so it is known how they came about.
         return outcome.verdict, [], [part for part in outcome.verdict.not_judged if part not in SHOWN_BY_REPETITION]
 
+    def _compare_mechanism(
+        self, manifest: Manifest, public: Path, verdict: Verdict
+    ) -> tuple[Verdict | None, list[str], list[str]]:
+        """Compare with a run of other noise: the mechanism must be the same one, and numbers as near as noise is."""
+        again, _ = read_manifest(public)
+        # What follows from the recipe alone, and not from what noise left.
+        wrong = [
+            f"published again from the original, the manifest has another {name}"
+            for name, one, other in (
+                ("method", manifest.method, again.method),
+                ("set of parameters", manifest.parameters, again.parameters),
+                ("declaration of people", manifest.people_declared, again.people_declared),
+                ("set of columns", manifest.table.columns, again.table.columns),
+            )
+            if one != other
+        ]
+        one = concat([part.data for part in load_parts(self.public, manifest)])
+        other = concat([part.data for part in load_parts(public, again)])
+        claim: Any = manifest.guarantee
+        claim_again: Any = again.guarantee
+        difference = "" if wrong else find_other_mechanism(one, claim, other, claim_again)
+        wrong += [f"published again from the original, {difference}"] if difference else []
+        if wrong:
+            return None, wrong, []
+        return verdict, [], [part for part in verdict.not_judged if part not in SHOWN_BY_REPETITION]
+
     def _repeating(self, recipe: Recipe, out: Path) -> Recipe:
         output = recipe.output.model_copy(
             update={"path": out, "overwrite": False, "keep_mapping": False, "sign_key": None}
         )
         source = recipe.input.model_copy(update={"path": self.original})
+        # Attacks and metrics are left out: they decide nothing about the bytes.
         return recipe.model_copy(update={"input": source, "output": output, "attacks": (), "metrics": ()})
 
 
@@ -402,6 +449,7 @@ def _text_failures(manifest: Manifest) -> list[str]:
 
 def _method_failures(manifest: Manifest) -> list[str]:
     """Compare what the manifest says of the method with its claim: another k there would be believed, too."""
+    # "auto" was resolved from the data; the claim has what came of it.
     parameters = {
         name: value for name, value in manifest.parameters.items() if name in manifest.claim and value != "auto"
     }
@@ -440,6 +488,7 @@ def _form_failures(folder: Path, manifest: Manifest) -> list[str]:
 
 def _file_failures(folder: Path, manifest: Manifest) -> list[str]:
     failures = []
+    # Every file that is listed is there with its size and hash; every file that is there is listed.
     for name, expected in sorted(manifest.files.items()):
         try:
             facts = file_facts(folder / name)
@@ -491,6 +540,8 @@ def _frame_failures(folder: Path, manifest: Manifest) -> list[str]:
     if manifest.frame.to_json() != manifest.table.frame:
         return ["the manifest's frame of coordinates is not in the form in which it is written"]
     named = crs_name(manifest.frame.crs).degrees
+    # GeoJSON is always degrees; of other formats the name of the system may say it, and where it does not, both are
+    # possible.
     in_degrees = {True} if any(name.endswith(".geojson") for name in manifest.files) else {True, False}
     if manifest.frame.degrees not in (in_degrees if named is None else in_degrees & {named}):
         return ["the manifest says of its coordinates that they are degrees, or that they are metres, and is wrong"]
@@ -519,6 +570,7 @@ def _number_failures(manifest: Manifest, verdict: Verdict) -> list[str]:
     claim = manifest.guarantee
     if not set(stated) <= set(claim.public_numbers) or not set(manifest.verdict.not_judged) <= set(verdict.not_judged):
         return ["the manifest's verdict tells of something that no verdict on this claim tells of"]
+    # A method that cuts trajectories counts parts where the publisher counted people.
     method: Any = catalog.entries("method").get(manifest.method)
     alike = manifest.verdict.counted == verdict.counted and method is not None and not method.splits_trajectories
     wrong = [
@@ -576,10 +628,12 @@ def _can_be(number: Number, value: float, here: float | None, verdict: Verdict) 
         return False
     if number.promised:
         bound = Fraction(getattr(verdict.claim, number.promised))
+        # Fractions are compared exactly; digits that a file rounded away are allowed for.
         if value < bound if number.keeps == "at least" else value > bound + _LAST_DIGITS:
             return False
     if number.better != "higher":
         return True
+    # People behind a class are at most its trajectories.
     most = verdict.measured.get("min_support") if here is None else here
     return isinstance(most, int) and value <= most
 
@@ -602,6 +656,7 @@ def _other_spellings(data: Any, manifest: Manifest) -> str | None:
 
 def _judged(folder: Path, manifest: Manifest) -> tuple[Verdict | None, int, int, list[str]]:
     """Return the verdict, if files alone can give one, the number of rows and trajectories, and what is to be told."""
+    # Before anything is read: a file that is a pipe would hang, and one that is missing is told here.
     for name in manifest.files:
         try:
             with open_plain(folder / name):
@@ -626,10 +681,12 @@ def _judged(folder: Path, manifest: Manifest) -> tuple[Verdict | None, int, int,
         if spelled is not None:
             raise InputError(f"The column {spelled!r} has other spellings of what the claim speaks of.")
         boxes = load_boxes(folder, manifest, part, number, exact=True)
+        # Parts that only hold together are judged below, all at once.
         if claim.judged_alone and not together:
             verdicts.append(catalog.verify(part.data, claim, boxes=boxes))
         if isinstance(part.data, Stops):
             classes.append(np.unique(class_keys(part.data)))
+    # Equal ids in two parts could be one trajectory in two halves, each judged alone.
     if len(ids) > 1 and len(np.unique(np.concatenate(ids))) < trajectories:
         raise InputError("A traj_id stands in several parts, so it is not known what belongs together.")
     if not claim.judged_alone:

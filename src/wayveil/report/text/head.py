@@ -297,7 +297,7 @@ def make_head(
         others = len({one.attack for one in exposed} - {exposed[0].attack})
         more = f" ({others} other attack{'s' if others > 1 else ''} above the limit, too)" if others else ""
         reasons.append(exposed[0].sentence + more)
-        remedies += ("coarser times or places, or a larger k; who is not stopped stands in the report",)
+        remedies += ("coarser times or places, or a larger k; the report lists who is not stopped",)
     if missing:
         reasons.append(f"{len(missing)} attack{'s were' if len(missing) > 1 else ' was'} not run")
         remedies += ("wayveil measure, which runs the attacks and metrics that were left out",)

@@ -402,7 +402,7 @@ def _zones(before: Any, after: Any, names: tuple[str, str], zones: Mapping[str, 
     """Return how many visits each zone has; zones without an outline are not drawn."""
     known = tuple(zones)
     number = {name: i for i, name in enumerate(known)}
-    code, made = (
+    code, published_code = (
         np.array([number.get(name, -1) for name in data.places().names], np.int64)[data.places().code]
         for data in (before, after)
     )
@@ -417,8 +417,12 @@ def _zones(before: Any, after: Any, names: tuple[str, str], zones: Mapping[str, 
         y2=y,
         code=code,
         owner=before.owner[before.places().trajectory],
-        count=lambda rows: np.bincount(made[rows & (made >= 0)], minlength=len(known)).astype(np.float64),
-        people=lambda rows: count_people_by_code(made[rows & (made >= 0)], made_owner[rows & (made >= 0)], len(known)),
+        count=lambda rows: np.bincount(published_code[rows & (published_code >= 0)], minlength=len(known)).astype(
+            np.float64
+        ),
+        people=lambda rows: count_people_by_code(
+            published_code[rows & (published_code >= 0)], made_owner[rows & (published_code >= 0)], len(known)
+        ),
         what="visits",
         below=f"Visits per zone. Zones of the {names[0]} with fewer than {MIN_PEOPLE} people are left out.",
         percent=False,

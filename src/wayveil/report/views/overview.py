@@ -99,14 +99,14 @@ def _balance_of_numbers(before: Data, counted: BoolArray) -> dict[str, dict[str,
     nonempty = before.nonempty
     trajectory = np.unique(trajectory_of_row(before.offsets)[counted])
     n = int(nonempty.sum())
-    found = {"trajectories": _entry(n, len(trajectory), n - len(trajectory), 0)}
+    balance = {"trajectories": _entry(n, len(trajectory), n - len(trajectory), 0)}
     if before.owners == "given":
         people = len(np.unique(before.owner[nonempty]))
         still = len(np.unique(before.owner[trajectory]))
-        found["people"] = _entry(people, still, people - still, 0)
-    kept = int(counted.sum())
-    found[before.row_word] = _entry(before.n_rows, kept, before.n_rows - kept, 0)
-    return found
+        balance["people"] = _entry(people, still, people - still, 0)
+    n_kept = int(counted.sum())
+    balance[before.row_word] = _entry(before.n_rows, n_kept, before.n_rows - n_kept, 0)
+    return balance
 
 
 def _when(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:

@@ -57,23 +57,26 @@ def find_break_of_wishes(
     Each set lists trajectories; `people` are those behind all trajectories, `original` has the true ones, and `until`
     the times up to which they are published.
     """
-    own_k = [claim.k] * len(people)
+    own_k = dict.fromkeys(people, 0)
     if claim.k_column != "none":
-        own_k = [max(claim.k, int(value or 0)) for value in original.attributes[claim.k_column].values()]
+        for person, value in zip(people, original.attributes[claim.k_column].values(), strict=True):
+            own_k[person] = max(own_k[person], int((value or "").strip() or 0))
     for members in sets:
         crowd = [people[i] for i in members]
-        for i in members:
-            share = Fraction(crowd.count(people[i]), len(crowd))
-            if len(set(crowd)) < own_k[i] or (claim.row_share == "1/k" and share > Fraction(1, own_k[i])):
-                return f"Somebody asked for {own_k[i]} people who look alike."
+        for person in crowd:
+            share = Fraction(crowd.count(person), len(crowd))
+            if len(set(crowd)) < own_k[person] or share * own_k[person] > 1:
+                return f"Somebody asked for {own_k[person]} people who look alike."
         if claim.destination_share == "none":
             continue
         side = claim.destination_cell
-        last = [[row for row in original.record(i) if until is None or row[0] <= until[i]][-1] for i in members]
-        ends = [(x // side, y // side) for _, x, y in last]
-        for place in set(ends):
-            here = [person for person, end in zip(crowd, ends, strict=True) if end == place]
-            shares = Fraction(len(here), len(crowd)), Fraction(len(set(here)), len(set(crowd)))
-            if max(shares) > claim.destination_share:
-                return "Too many of those who look alike end in one square."
+        last = [original.record(i)[-1] for i in members]
+        then = [[row for row in original.record(i) if until is None or row[0] <= until[i]][-1] for i in members]
+        for moments in (last, then):
+            ends = [(x // side, y // side) for _, x, y in moments]
+            for place in set(ends):
+                here = [person for person, end in zip(crowd, ends, strict=True) if end == place]
+                shares = Fraction(len(here), len(crowd)), Fraction(len(set(here)), len(set(crowd)))
+                if max(shares) > claim.destination_share:
+                    return "Too many of those who look alike end in one square."
     return ""

@@ -170,7 +170,7 @@ class RouteGroups:
     ----------
     t_start, t_end : int64, one per slice
         The slices, in the order of time.
-    kept, group : int64
+    trajectory, group : int64
         The trajectories with rows, and the group of each.
     slice, first : int64, one per group
         The slice of a group, as a position in the two above, and a trajectory with its route.
@@ -193,7 +193,7 @@ class RouteGroups:
 
     t_start: IntArray
     t_end: IntArray
-    kept: IntArray
+    trajectory: IntArray
     group: IntArray
     slice: IntArray
     first: IntArray
@@ -226,7 +226,7 @@ class RouteGroups:
         return cls(
             t_start=t_start,
             t_end=t_end,
-            kept=nonempty,
+            trajectory=nonempty,
             group=group,
             slice=slice_of[at],
             first=nonempty[at],

@@ -10,6 +10,7 @@ from typing import Any
 
 from wayveil.model.claims.counting import exceeds, share_text
 from wayveil.model.claims.members import MembersClaim
+from wayveil.model.data.coded import Coded
 from wayveil.model.data.points import Points
 from wayveil.model.data.ragged import IntArray
 
@@ -41,12 +42,12 @@ def find_broken_wish(
     original : Points or None
         The true trajectories, in the same order, with the column of what people asked for; None: nothing is judged.
     until : IntArray, optional
-        For each the time up to which it is published: it ends where the person was then.  By default it is the end of
-        the trip.
+        For each the time up to which it is published: where the person was then counts as an end, too.
 
     Notes
     -----
-    A number that is missing or cannot be read counts as unkept: it never makes the verdict better.  O(n) time.
+    Who asked differently with several trips asked for the largest of these numbers.  A number that cannot be read
+    counts as unkept: it never makes the verdict better.  O(n) time.
     """
     if original is None or not claim.has_wishes:
         return None
@@ -55,36 +56,63 @@ def find_broken_wish(
         if number >= 0:
             members[number].append(trajectory)
     who = people.tolist()
+    asked: dict[int, int] = {}
+    if claim.asks_for_k and members:
+        column = original.attributes.get(claim.k_column)
+        first = min(members)
+        if column is None:
+            missing = "It is not known what people asked for: the original has no such column."
+            return BrokenWish(breaks="asked", group=first, sentence=missing)
+        asked = _read_asked(who, column)
+        if any(number < 0 for number in asked.values()):
+            unread = "What somebody asked for is no whole number, so it is not known whether it is kept."
+            return BrokenWish(breaks="asked", group=first, sentence=unread)
     for number in sorted(members):
-        broken = _judge_group(members[number], who, claim, original, until)
+        broken = _judge_group(members[number], who, asked, claim, original, until)
         if broken is not None:
             return BrokenWish(breaks=broken[0], group=number, sentence=broken[1])
     return None
 
 
+_MORE_THAN_ANYBODY = 10**18
+
+
+def _read_asked(people: list[int], column: Coded) -> dict[int, int]:
+    """Return the largest number that each person asked for, 0 for nothing; -1 where it cannot be read."""
+    asked: dict[int, int] = defaultdict(int)
+    for person, code in zip(people, column.codes.tolist(), strict=True):
+        text = "" if code < 0 else column.labels[code].strip()
+        if text and not text.isdecimal():
+            return {person: -1}
+        # No file has so many people, and a text of thousands of digits is no number that is worth reading.
+        number = _MORE_THAN_ANYBODY if len(text) > 18 else int(text or 0)
+        asked[person] = max(asked[person], number)
+    return asked
+
+
 def _judge_group(
-    members: list[int], people: list[int], claim: MembersClaim, original: Points, until: IntArray | None
+    members: list[int],
+    people: list[int],
+    asked: dict[int, int],
+    claim: MembersClaim,
+    original: Points,
+    until: IntArray | None,
 ) -> tuple[str, str] | None:
     owned = Counter(people[i] for i in members)
-    if claim.asks_for_k:
-        column = original.attributes.get(claim.k_column)
-        if column is None:
-            return "asked", "It is not known what people asked for: the original has no such column."
-        for i in members:
-            code = int(column.codes[i])
-            text = "" if code < 0 else column.labels[code].strip()
-            if text and not text.isdecimal():
-                return "asked", "What somebody asked for is no whole number, so it is not known whether it is kept."
-            own_k = max(int(text or 0), claim.k)
-            if len(owned) < own_k:
-                return "asked", f"A trajectory is that of {len(owned):,} people, and one of them asked for {own_k:,}."
-            if isinstance(claim.row_share, str) and exceeds(owned[people[i]], len(members), Fraction(1, own_k)):
-                return "asked", (
-                    f"Of {len(members):,} trajectories that look alike, {owned[people[i]]:,} belong to one person who "
-                    f"asked for {own_k:,}, more than one in so many."
-                )
+    for person, own in owned.items():
+        own_k = asked.get(person, 0)
+        if len(owned) < own_k:
+            return "asked", f"A trajectory is that of {len(owned):,} people, and one of them asked for {own_k:,}."
+        if own_k and exceeds(own, len(members), Fraction(1, own_k)):
+            return "asked", (
+                f"Of {len(members):,} trajectories that look alike, {own:,} belong to one person who "
+                f"asked for {own_k:,}, more than one in so many."
+            )
     if claim.limits_ends:
-        return _judge_destinations(members, people, claim, original, until)
+        broken = _judge_destinations(members, people, claim, original, None)
+        if broken is None and until is not None:
+            broken = _judge_destinations(members, people, claim, original, until)
+        return broken
     return None
 
 
@@ -109,9 +137,10 @@ def _judge_destinations(
     ):
         if exceeds(counted, whole, claim.end_share):
             limit = share_text(claim.end_share)
+            end, then = ("end", "") if until is None else ("are", " when the last box is over")
             return (
                 "destinations",
-                f"Of {whole:,} {what} that look alike, {counted:,} end in one square: more than {limit}.",
+                f"Of {whole:,} {what} that look alike, {counted:,} {end} in one square{then}: more than {limit}.",
             )
     return None
 

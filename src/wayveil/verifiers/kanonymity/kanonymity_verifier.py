@@ -236,8 +236,8 @@ def _last_times(boxes: Boxes | None) -> IntArray | None:
     if boxes is None:
         return None
     last = np.full(len(boxes), -1)
-    held = np.flatnonzero(boxes.offsets[:-1] < boxes.offsets[1:])
-    last[held] = boxes.t_max[boxes.offsets[held + 1] - 1]
+    nonempty = np.flatnonzero(boxes.offsets[:-1] < boxes.offsets[1:])
+    last[nonempty] = boxes.t_max[boxes.offsets[nonempty + 1] - 1]
     return last
 
 

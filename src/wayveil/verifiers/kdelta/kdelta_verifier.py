@@ -129,9 +129,9 @@ def _find_wish(data: Points, claim: KDelta, original: Points | None) -> BrokenWi
     """Return a wish of a member that is not kept; wishes go with delta = 0, where a set is all that are the same."""
     if not claim.has_wishes:
         return None
-    kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
+    nonempty = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
     group = np.full(len(data), -1)
-    group[kept] = same(data.offsets, columns_of(data), kept)[0]
+    group[nonempty] = same(data.offsets, columns_of(data), nonempty)[0]
     return find_broken_wish(group, people_of(data), claim, original)
 
 

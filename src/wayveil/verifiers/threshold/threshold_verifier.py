@@ -334,14 +334,14 @@ def _equations(shown: Mapping[Cell, int], hidden: list[Cell], claim: Threshold) 
 
 
 def _find_worked_out(
-    shown: Mapping[Cell, int], hidden: list[Cell], wanted: IntArray, claim: Threshold
+    shown: Mapping[Cell, int], hidden: list[Cell], positions: IntArray, claim: Threshold
 ) -> _Fault | None:
-    """Return a wanted cell that cannot be 0, or cannot be k - 1, by what is published and which cells are empty."""
-    if not len(wanted):
+    """Return a hidden cell of `positions` that cannot be 0, or cannot be k - 1, by all that is public."""
+    if not len(positions):
         return None
     equations = _equations(shown, hidden, claim)
     spend(_STEPS_PER_UNKNOWN * len(hidden))
-    for pinned in (find_pinned_low(equations, wanted), find_too_low_highs(equations, wanted, claim.k - 1)):
+    for pinned in (find_pinned_low(equations, positions), find_too_low_highs(equations, positions, claim.k - 1)):
         if len(pinned):
             least, most = solve_bounds(equations, int(pinned[0]))
             return _Fault.at(

@@ -31,7 +31,7 @@ TOKEN_VARIABLE = "WAYVEIL_TOKEN"
 
 def serve(
     *,
-    told: Callable[[str], object],
+    on_ready: Callable[[str], object],
     host: str | None = None,
     port: int = 0,
     token: str | None = None,
@@ -45,7 +45,7 @@ def serve(
 
     Parameters
     ----------
-    told : callable
+    on_ready : callable
         Gets the link to open, which holds the token, once the server listens.
     host : str, optional
         The address to listen on; loopback by default.  Another one needs a token that is given.
@@ -117,7 +117,7 @@ def serve(
             limit_concurrency=bounds.connections + 1,
             h11_max_incomplete_event_size=bounds.head_bytes,
         )
-        told(f"http://{_shown(host)}:{number}/?token={chosen}")
+        on_ready(f"http://{_shown(host)}:{number}/?token={chosen}")
         servers.append(uvicorn.Server(config))
         _run(servers[0], listener)
 
