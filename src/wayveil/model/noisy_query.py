@@ -30,6 +30,7 @@ COUNTED: Mapping[str, str] = {
     "trips-by-end": "trips by the cells in which they begin and end",
     "trips-by-zones": "trips by the zones in which they begin and end",
     "trips-by-cell": "trips through each cell of a coarse grid",
+    "trips-by-way": "trips by how many metres they are long",
     "trips-by-speed": "trips by their speed, or by how long they stay where they are",
     "visits-by-place": "visits to each place",
     "moves-by-places": "moves from place to place",

@@ -15,6 +15,7 @@ FINEST = 8
 """Into how many a side of a coarse cell is cut at most; a power of 2, so that all cells are made of raster squares."""
 
 _TURNS = 8
+_ROOM = 28.0  # people per cell for noise of one person per move: eight moves, each well above the noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,14 +83,14 @@ def coarse_side(people: float, epsilon: float) -> tuple[int, int]:
     """Return how many cells a side of the coarse grid has, and how many cells all of it may become.
 
     A move between two cells is counted with noise of 1/`epsilon` people.  So there are as many cells as leave a typical
-    move (of eight from each cell) about as many people as that.
+    move (of eight from each cell) a few times as many people as that.
 
     Examples
     --------
     >>> coarse_side(15_000, 0.3), coarse_side(10, 0.1)
-    ((10, 397), (2, 16))
+    ((6, 160), (2, 16))
     """
-    most = int(np.clip(people * epsilon / (8 * sqrt(2)), 16, 600))
+    most = int(np.clip(people * epsilon / _ROOM, 16, 600))
     return int(np.clip(round(sqrt(most / 4)), 2, 16)), most
 
 

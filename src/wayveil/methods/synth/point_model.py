@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
 
@@ -30,6 +30,9 @@ _BEYOND = np.array([0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 
 
 SPEED_EDGES = 2.0 ** (np.arange(-12, 29) / 2)
 """Edges of classes of speed, 0.02 to 16,000 metres a second (or units of any other time and length)."""
+
+WAY_EDGES = 2.0 ** (np.arange(-8, 49) / 2)
+"""Edges of classes of the length of a trip, 0.06 metres to 12,000 kilometres."""
 
 WAIT_EDGES = np.unique(np.rint(2 ** (np.arange(41) / 2)).astype(np.int64))
 """Edges of classes of how long a trip inside one cell lasts, in seconds."""
@@ -65,8 +68,31 @@ class PointModel:
     ends: FloatArray
     extra: FloatArray
     hops: IntArray
+    ways: FloatArray
     speeds: FloatArray
     waits: FloatArray
+
+    def tilt(self, strength: float) -> PointModel:
+        """Return the model with moves that are less likely the longer they are, by exp(-strength) per square.
+
+        As many moves lead further through large cells than through small ones.  Chances of moves alone do not know that,
+        and walk around the city where people drive through it.
+        """
+        grid = self.grid
+        source = grid.source
+        middle_x = grid.x_min + grid.size / 2
+        middle_y = grid.y_min + grid.size / 2
+        way = np.hypot(middle_x[grid.to] - middle_x[source], middle_y[grid.to] - middle_y[source])
+        chance = self.moves.chance * np.exp(-strength * way)
+        chance = chance / np.bincount(source, weights=chance, minlength=len(grid))[source]
+        return replace(self, moves=self.moves._replace(chance=chance))
+
+    @property
+    def mean_way(self) -> float:
+        """The mean of the logarithm of how many metres trips are long, of those that leave their cell."""
+        middle = (np.log(WAY_EDGES[:-1]) + np.log(WAY_EDGES[1:])) / 2
+        total = float(self.ways.sum())
+        return float(self.ways @ middle) / total if total > 0 else 0.0
 
     def draw_paths(self, n: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
         """Return offsets and cells of `n` paths."""
@@ -131,13 +157,13 @@ def learn_points(trips: CellTrips, grid: CellGrid, *, total: float, budget: Budg
     shares = trips.shares[counted]
 
     ends = np.concatenate([tally_shares(first, shares // 2, n_cells), tally_shares(last, shares // 2, n_cells)])
-    noisy_ends = budget.histogram("ends", "trips-by-end", ends, epsilon * Fraction(15, 90))
+    noisy_ends = budget.histogram("ends", "trips-by-end", ends, epsilon * Fraction(13, 90))
     both = noisy_ends.values.reshape(2, n_cells)
     start_weight = fit_total(both[0], total / 2)
     end_weight = fit_total(both[1], total / 2)
 
     # Zones of about as many trip ends each: pairs of cells would be too many for the noise, pairs of zones are not.
-    for_pairs = epsilon * Fraction(18, 90)
+    for_pairs = epsilon * Fraction(21, 90)
     zones = int(np.clip(sqrt(max(total * float(for_pairs) / (sqrt(2) * _PER_PAIR), 1.0)), 1, 64))
     zone = _cut_zones(grid, start_weight + end_weight, zones)
     n_zones = int(zone.max()) + 1
@@ -151,11 +177,15 @@ def learn_points(trips: CellTrips, grid: CellGrid, *, total: float, budget: Budg
     beyond = np.searchsorted(_BEYOND, np.maximum(moving - shortest, 0), side="right") - 1
     n_beyond = len(_BEYOND) - 1
     lengths = tally_shares(row * n_beyond + beyond, shares, (len(_NEAR) - 1) * n_beyond)
-    noisy_lengths = budget.histogram("lengths", "trips-by-length", lengths, epsilon * Fraction(10, 90))
+    noisy_lengths = budget.histogram("lengths", "trips-by-length", lengths, epsilon * Fraction(9, 90))
     extra = fit_total(noisy_lengths.values, total)
 
-    edges = _learn_moves(trips, grid, total=total, budget=budget, epsilon=epsilon * Fraction(39, 90))
-    speeds, waits = _learn_speeds(trips, counted, total=total, budget=budget, epsilon=epsilon * Fraction(8, 90))
+    edges = _learn_moves(trips, grid, total=total, budget=budget, epsilon=epsilon * Fraction(38, 90))
+    leaves = trips.moves[counted] > 0
+    way = np.clip(np.searchsorted(WAY_EDGES, trips.metres[counted], side="right") - 1, 0, len(WAY_EDGES) - 2)
+    ways = tally_shares(way[leaves], shares[leaves], len(WAY_EDGES) - 1)
+    noisy_ways = budget.histogram("ways", "trips-by-way", ways, epsilon * Fraction(4, 90))
+    speeds, waits = _learn_speeds(trips, counted, total=total, budget=budget, epsilon=epsilon * Fraction(5, 90))
     return PointModel(
         grid=grid,
         moves=edges,
@@ -165,6 +195,7 @@ def learn_points(trips: CellTrips, grid: CellGrid, *, total: float, budget: Budg
         ends=end_weight,
         extra=extra,
         hops=hops,
+        ways=fit_total(noisy_ways.values, max(float(noisy_ways.values.sum()), noisy_ways.scale)),
         speeds=speeds,
         waits=waits,
     )
@@ -177,11 +208,11 @@ def _learn_moves(trips: CellTrips, grid: CellGrid, *, total: float, budget: Budg
     second = np.flatnonzero(rank >= 1)
     move = grid.move_number(trips.cell[second - 1], trips.cell[second])
     shares = split_shares(trips.shares, trips.moves)[trajectory[second]]
-    noisy = budget.histogram("moves", "moves-by-cells", tally_shares(move, shares, len(grid.to)), epsilon * Fraction(34, 39))
+    noisy = budget.histogram("moves", "moves-by-cells", tally_shares(move, shares, len(grid.to)), epsilon * Fraction(34, 38))
     moving = max(min(float(noisy.values.sum()), total), noisy.scale)
     count = fit_total(noisy.values, moving)
     # Where nothing is left of all moves out of a cell they are as likely as each other.
-    even = noisy.scale / 4 / np.maximum(np.diff(grid.first), 1)
+    even = 0.02 * noisy.scale / np.maximum(np.diff(grid.first), 1)
     weight = count + even[grid.source]
     chance = weight / np.bincount(grid.source, weights=weight, minlength=len(grid))[grid.source]
 
@@ -192,7 +223,7 @@ def _learn_moves(trips: CellTrips, grid: CellGrid, *, total: float, budget: Budg
     taken = turn[pairs[before] + after - grid.first[grid.to[before]]]
     shares = split_shares(trips.shares, trips.moves - 1)[trajectory[third]]
     noisy_turns = budget.histogram(
-        "turns", "moves-by-turn", tally_shares(taken, shares, _TURNS), epsilon * Fraction(5, 39)
+        "turns", "moves-by-turn", tally_shares(taken, shares, _TURNS), epsilon * Fraction(4, 38)
     )
     seen = fit_total(noisy_turns.values, max(float(noisy_turns.values.sum()), noisy_turns.scale))
     seen = (seen + noisy_turns.scale / _TURNS) / (seen.sum() + noisy_turns.scale)

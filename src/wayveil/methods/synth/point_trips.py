@@ -23,6 +23,9 @@ from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows
 __all__ = ["draw_point_trips"]
 
 _FOR_GRID = Fraction(1, 8)
+_ROUNDS = 4
+_TRIALS = 1000
+_TILTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.6)
 _FOR_MOVES = 0.36  # of what is left of the budget goes to moves, on which the number of cells depends
 
 
@@ -62,7 +65,25 @@ def draw_point_trips(
     )
     model = learn_points(trips, grid, total=total, budget=budget, epsilon=epsilon[1] * (1 - _FOR_GRID))
     engine.progress("draw trips")
-    return _draw_points(data, model, plane, times, drawn, rng, unit)
+    return _draw_points(data, _fit_ways(model, plane, rng), plane, times, drawn, rng, unit)
+
+
+def _fit_ways(model: PointModel, plane: _Plane, rng: np.random.Generator) -> PointModel:
+    """Return the model with the tilt that makes trips as long, on average, as noisy ones are; from trial trips only."""
+    best = model
+    smallest = np.inf
+    for strength in _TILTS:
+        tilted = model.tilt(strength)
+        offsets, cell = tilted.draw_paths(_TRIALS, rng)
+        metres = _lengths(offsets, *_lay_points(tilted.grid, plane, offsets, cell, rng))
+        leaves = metres > 0
+        if not leaves.any():
+            return model
+        error = abs(float(np.log(metres[leaves]).mean()) - model.mean_way)
+        if error < smallest:
+            best = tilted
+            smallest = error
+    return best
 
 
 class _Plane:
@@ -156,20 +177,7 @@ def _draw_points(
     cell = np.repeat(cell, np.where(stays, 2, 1)[trajectory_of_row(offsets)])
     offsets = offsets_of(np.where(stays, 2, lengths))
     n = len(offsets) - 1
-    is_first = np.zeros(len(cell), np.bool_)
-    is_first[offsets[:-1]] = True
-    is_last = np.zeros(len(cell), np.bool_)
-    is_last[offsets[1:] - 1] = True
-    grid = model.grid
-    side = len(grid.cell_of)
-    at = []
-    for low, scale, begin in (
-        (grid.x_min, plane.width / side, plane.x_min),
-        (grid.y_min, plane.height / side, plane.y_min),
-    ):
-        inside = low[cell] + rng.random(len(cell)) * grid.size[cell]
-        smooth = _smooth(inside, is_first | is_last)
-        at.append(begin + scale * np.clip(smooth, low[cell], low[cell] + grid.size[cell]))
+    at = _lay_points(model.grid, plane, offsets, cell, rng)
     metres = _lengths(offsets, at[0], at[1])
     seconds = model.draw_seconds(np.where(stays, 0.0, metres), rng)
     t = _clock_times(offsets, at[0], at[1], times, seconds, rng, unit)
@@ -183,6 +191,27 @@ def _draw_points(
         time_format=data.time_format,
         owners=data.owners,
     )
+
+
+def _lay_points(
+    grid: CellGrid, plane: _Plane, offsets: IntArray, cell: IntArray, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return a position in each cell of paths, in metres: drawn evenly, then pulled towards those before and after."""
+    is_end = np.zeros(len(cell), np.bool_)
+    is_end[offsets[:-1]] = True
+    is_end[offsets[1:] - 1] = True
+    side = len(grid.cell_of)
+    at = []
+    for low, scale, begin in (
+        (grid.x_min, plane.width / side, plane.x_min),
+        (grid.y_min, plane.height / side, plane.y_min),
+    ):
+        inside = low[cell] + rng.random(len(cell)) * grid.size[cell]
+        # Several rounds pull a way taut, as a thread that must go through all its cells.
+        for _ in range(_ROUNDS):
+            inside = np.clip(_smooth(inside, is_end), low[cell], low[cell] + grid.size[cell])
+        at.append(begin + scale * inside)
+    return at[0], at[1]
 
 
 def _smooth(values: FloatArray, fixed: BoolArray) -> FloatArray:

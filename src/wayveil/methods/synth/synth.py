@@ -26,10 +26,10 @@ _MOST_TRIPS = 10_000_000
 _SHARES = {
     "places": Fraction(15),
     "area": Fraction(8),
-    "trips": Fraction(2),
-    "days": Fraction(4),
-    "hours": Fraction(4),
-    "model": Fraction(75),
+    "trips": Fraction(1),
+    "days": Fraction(2),
+    "hours": Fraction(3),
+    "model": Fraction(80),
 }
 """What of epsilon goes where, in proportion; what is declared costs nothing, and the others share it."""
 
@@ -243,8 +243,8 @@ class Synth(Method):
             epsilon=self.epsilon,
             delta=self.delta,
             queries=tuple(budget.queries),
-            bounding=("share-person",),
-            steps=("fit-totals", "draw-trips"),
+            bounding=("share-person", "largest-keys"),
+            steps=("fit-totals", "choose-next", "draw-trips"),
         )
         return MethodResult(
             data=made,

@@ -25,6 +25,7 @@ LABELS: dict[State, str] = {"kept": "Kept and low", "but": "Kept, but", "refused
 """The three states in words."""
 
 _HALF = 0.5
+_FAR = 0.25  # of a distribution that synthetic trips should have and do not; a kept half of true trips is still true
 _TITLES: dict[State, str] = {
     "kept": "Published and verified",
     "but": "Published and verified, but",
@@ -285,7 +286,15 @@ def make_head(
     reasons: list[str] = []
     remedies: tuple[str, ...] = ()
     lost = None if loss is None else lost_share(loss)
-    if remaining.below_half:
+    if remaining.synthetic and lost is None:
+        reasons.append("how far the synthetic trips are from the data was not measured")
+        remedies = ("wayveil measure, which runs the attacks and metrics that were left out",)
+    elif remaining.synthetic and lost is not None and loss is not None and lost > _FAR:
+        reasons.append(
+            f"the synthetic trips are far from the data ({words(loss.name).lower()}: {loss.number.text} differs)"
+        )
+        remedies = tuple(remaining.remedies)
+    elif remaining.below_half:
         took = ", ".join(f"{name} took {_percent(share)}" for name, share in remaining.list_reasons())
         reasons.append(f"only {_percent(remaining.shares[remaining.worst])} of the {remaining.worst} are left: {took}")
         remedies = tuple(remaining.remedies)
