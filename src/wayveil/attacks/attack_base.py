@@ -108,6 +108,7 @@ def threshold_parameter(
 
 def same_times(truth: Any, target: Any) -> bool:
     """Return whether the times of the two can be compared: all plain numbers can, dates only with dates."""
+    # Plain integers and seconds since 1970 are both numbers; a date can only be compared with a date.
     scales = {"integer": "a number", "epoch": "a number"}
     return bool(scales.get(truth.time_format, truth.time_format) == scales.get(target.time_format, target.time_format))
 
@@ -137,4 +138,5 @@ def mean(values: NDArray[Any]) -> float | None:
     >>> mean(np.full(7, 1 / 7)) == 1 / 7, mean(np.zeros(0))
     (True, None)
     """
+    # Summed exactly: ten times 1/10 must be 1, and a mean is never above the largest of its parts.
     return min(fsum(values.tolist()) / len(values), float(values.max())) if len(values) else None

@@ -84,7 +84,9 @@ class PersonRisk:
     @property
     def success(self) -> Array:
         """The probability of picking the victim, per attack: one of the people who fit, or one of the trajectories."""
+        # Whoever picks one of those who fit at random is right with 1/fitting, if the victim is one of them.
         people = np.divide(self.hit, self.fitting, out=np.zeros(len(self.hit)), where=self.fitting > 0)
+        # Picked among trajectories instead, the victim's own share counts; the attacker takes the better of both.
         return people if self.own is None else np.maximum(people, self.own)
 
     @property
@@ -100,6 +102,7 @@ class PersonRisk:
     @property
     def sampled(self) -> bool:
         """Whether people were drawn, or what is known of any."""
+        # A mean is exact where everybody was attacked with everything; otherwise it is an estimate with an interval.
         return len(self.drawn) < self.population or bool(self.drawn.any())
 
     def numbers(self, threshold: Fraction) -> dict[str, Number]:
@@ -125,6 +128,7 @@ class PersonRisk:
     def _per_person(self, values: Array) -> Array:
         people = len(self.drawn)
         attacks = np.bincount(self.person, minlength=people)
+        # Division may round up: the mean of equal risks is cut at the largest of them.
         peak = np.zeros(people)
         np.maximum.at(peak, self.person, values)
         # A mean of 1/10s must not be above 1/10.
@@ -163,6 +167,9 @@ def interval(values: Array, person: Array, drawn: Array, population: int) -> tup
     >>> round(low, 3), high
     (0.963, 1.0)
     """
+    # Two stages: people are drawn from the population, and sets of what is known from each of them.  The variance
+    # between people shrinks with the share that was drawn; that within a person counts only for those whose sets were
+    # drawn.
     people = len(drawn)
     attacks = np.bincount(person, minlength=people)
     own = np.bincount(person, values, people) / attacks
@@ -175,6 +182,8 @@ def interval(values: Array, person: Array, drawn: Array, population: int) -> tup
         apart = np.bincount(person, (values - own[person]) ** 2, people)
         inside = np.where(drawn, apart / np.maximum(attacks - 1, 1) / attacks, 0.0)
         variance = (1 - share) * between / people + share * float(inside.sum()) / people**2
+    # From the variance follows how many independent yes-or-no answers would be as uncertain; with these, Wilson's
+    # interval (1927) is taken, which stays inside 0 to 1 and is honest near both ends.
     spread = middle * (1 - middle)
     answers = spread / variance if variance > _ROUNDING and spread > 0 else float(len(values))
     ratio = _NORMAL_95**2 / answers
@@ -199,6 +208,7 @@ def risk_chart(risk: Array, labels: tuple[str, ...], *, of: str = "people", roun
     >>> [label for label, share in zip(chart.labels, chart.series[0].values) if share]
     ['0: not found', '1/20 to 1/10', '1/10 to 1/5', '1: found']
     """
+    # A risk on a bound is in the lower class: 1/10 is not above 1/10.
     classes = np.where(risk == 0, 0, 1 + np.searchsorted(np.array(_BOUNDS) + rounding, risk))
     classes = np.where(risk >= 1 - rounding, len(labels) - 1, classes)
     return share_chart(

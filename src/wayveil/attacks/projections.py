@@ -155,11 +155,14 @@ def _attack(truth: Visits, target: Visits, number: IntArray, places: Iterable[st
     n_people = int(number.max(initial=-1)) + 1
     own = np.array([name in code for name in truth.locations], bool)
     n_visits = np.diff(truth.offsets)
+    # What each person shows of this adversary's places: his whole knowledge of them.
     n_own = np.diff(keep_rows(truth.offsets, own[truth.location])) if len(own) else np.zeros_like(n_visits)
     attacks = np.bincount(number[n_own > 0], minlength=n_people)
     trips = np.bincount(number[n_visits > 0], minlength=n_people)
     several = bool((trips > 1).any())
     same = truth.owners == target.owners == "given" and np.array_equal(truth.owner, target.owner)
+    # Where owners are public to the adversary as numbers of trajectories per class, shares can be computed exactly;
+    # otherwise who owns what is worked out by counting.
     if several and same:
         risk = _shares_told(target, number, code, with_times=with_times)
         return _Risk(np.where(attacks > 0, risk, 0.0), attacks, np.ones(n_people, bool))
@@ -182,10 +185,13 @@ def _shares_told(target: Visits, number: IntArray, code: Mapping[str, int], *, w
     classes = _types(target, code, with_times)
     size = [len(members) for members in classes.values()]
     having = _having(target, classes, code)
+    # How many trajectories of each class a person has.
     counts: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     for c, members in enumerate(classes.values()):
         for person in number[members].tolist():
             counts[person][c] += 1
+    # The chance that none of mine has a place is hypergeometric: C(whole - having, mine) / C(whole, mine), over classes
+    # a product, so logarithms are added; the surest place is the one with the smallest chance of none.
     chances: dict[tuple[tuple[int, int], ...], float] = {}  # many people have the same number of the same classes
     risk = np.zeros(int(number.max(initial=-1)) + 1)
     for person, of_class in counts.items():
@@ -205,6 +211,7 @@ def _log_none(whole: int, having: int, mine: int) -> float:
     """Return the logarithm of C(whole - having, mine) / C(whole, mine), factor by factor, which is precise."""
     few = min(having, mine)
     many = max(having, mine)
+    # More having it than others are left: at least one of mine must.
     if few + many > whole:
         return -inf
     return sum(log1p(-many / (whole - j)) for j in range(few))
@@ -219,6 +226,7 @@ def _infer(
     if not people:
         return
     n_people, n_published = (sum(map(len, types.values())) for types in (people, classes))
+    # Somebody who was not published looks like one without visits, so the empty class can always be supplied.
     classes.setdefault((), np.zeros(0, np.int64))
     known = list(people)
     looks = list(classes)
@@ -228,7 +236,10 @@ def _infer(
     having = _having(target, classes, code)
     shares = [{place: n / supply[j] for place, n in one.items()} for j, one in enumerate(having)]
     edges = _possible(known, looks)
+    # With as many people as trajectories every hand-out uses all; edges that no hand-out uses are ruled out.
     possible, whole = _prune(edges, demand, supply) if n_published <= n_people else (edges, False)
+    # Components do not influence each other; within a small one all hand-outs are counted, in a large one the surest
+    # class bounds the inference.
     for part_people, part_looks in _components(possible, len(known), len(looks)):
         alike = len(part_looks) == 1
         small = sum(demand[i] for i in part_people) <= _MOST_PEOPLE
@@ -282,6 +293,7 @@ def _possible(known: list[Part], looks: list[Part]) -> list[list[int]]:
     projections = []
     for part in known:
         if len(part) <= _MOST_KNOWN:
+            # All subsequences, each item taken or not: for up to 12 known visits that is at most 4,096.
             left: set[Part] = {()}
             for item in part:
                 left |= {(*shorter, item) for shorter in left}
@@ -294,6 +306,7 @@ def _possible(known: list[Part], looks: list[Part]) -> list[list[int]]:
 
 
 def _is_part(shorter: Part, part: Part) -> bool:
+    # Each item must be found in what is left of the longer one: an iterator remembers how far it came.
     rest = iter(part)
     return all(item in rest for item in shorter)
 
@@ -302,6 +315,8 @@ def _prune(edges: list[list[int]], demand: list[int], supply: list[int]) -> tupl
     """Return the edges that are used in some way to hand out all trajectories, and whether there is such a way."""
     n = len(demand)
     m = len(supply)
+    # Max-flow from known parts to classes: demand is how many people know this part, supply how many trajectories look
+    # so.
     a = np.repeat(np.arange(n), [len(e) for e in edges])
     b = np.array([j for e in edges for j in e], np.int64)
     source = n + m

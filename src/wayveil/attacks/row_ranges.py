@@ -34,6 +34,7 @@ def parts(size: Array, most: int) -> list[slice]:
     ends = np.cumsum(size)
     if not len(ends) or ends[-1] == 0:
         return []
+    # Where the running sum passes each multiple of `most`.
     cuts = np.searchsorted(ends, np.arange(most, ends[-1] + most, most)) + 1
     cuts = np.unique(np.minimum(cuts, len(size)))
     return [slice(int(a), int(b)) for a, b in zip(np.append(0, cuts[:-1]), cuts, strict=True)]

@@ -53,6 +53,7 @@ class AttackLine:
 def attack_lines(pairs: Sequence[tuple[AttackResult, AttackResult]]) -> list[AttackLine]:
     """Return every attack in one line or a few, those with most to fear first."""
     lines = [line for raw, published in pairs for line in _lines(raw, published)]
+    # Most to fear first: who is above the limit counts more than a high mean.
     return sorted(lines, key=lambda line: line.danger, reverse=True)
 
 
@@ -80,6 +81,7 @@ def _row(line: AttackLine) -> dict[str, Any]:
 
 def raw_risk_rows(results: Sequence[AttackResult]) -> list[dict[str, Any]]:
     """Return the same lines of attacks on one data set: the published side stays empty."""
+    # The same result on both sides, of which one is then emptied: lines are made for pairs.
     lines = [line for result in results for line in _lines(result, result)]
     lines = sorted(lines, key=lambda line: line.danger, reverse=True)
     rows = [_row(line) for line in lines]
@@ -100,6 +102,7 @@ def attack_in_full(raw: AttackResult, published: AttackResult, after: str) -> di
 def overlaid(raw: AttackResult, published: AttackResult, after: str) -> list[Chart]:
     """Return the charts of both sides, those of the same thing as one."""
     drawn = []
+    # Charts with the same title show the same thing and are laid over each other; others stand alone.
     partners = {chart.title: chart for chart in published.charts}
     for chart in raw.charts:
         partner = partners.pop(chart.title, None)
@@ -117,6 +120,7 @@ def _lines(raw: AttackResult, published: AttackResult) -> list[AttackLine]:
     sides = (raw.numbers, published.numbers)
     line: dict[str, Any] = {"attack": raw.name, "adversary": adversary_words(raw.adversary, published.adversary)}
     lines = []
+    # An attack may be about several things, finding people and inferring values; each has its own line.
     for about, (_, doing) in ABOUT.items():
         mean = _pair(sides, about, "mean")
         if about and any(number is not None and number.value is not None for number in mean):
@@ -127,6 +131,7 @@ def _lines(raw: AttackResult, published: AttackResult) -> list[AttackLine]:
             AttackLine(what=doing if several else "", mean=mean, worst=worst, above=above, **line)
             for doing, mean, worst, above in lines
         ]
+    # Attacks without a mean over people are told by their first share.
     first = next((name for name, number in raw.numbers.items() if number.percent and number.value is not None), None)
     if first is None:
         return [AttackLine(what="nothing to measure", mean=(None, None), **line)]

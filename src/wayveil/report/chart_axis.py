@@ -33,9 +33,11 @@ def find_scale(labels: Sequence[str]) -> tuple[str, tuple[float, ...]]:
     (('numbers', (5.0, 7.0, 9.0)), ('names', ()))
     """
     plain = [label.replace("\N{NO-BREAK SPACE}", " ").replace(",", "") for label in labels]
+    # Hours of the day are tried before numbers: 08:00 is no number.
     for scale, read in (("clock", _hours), ("numbers", _number)):
         at = _begins(plain, read)
         known = [value for value in at if value is not None]
+        # A scale needs labels that rise: otherwise they are names that happen to be numbers.
         rising = len(known) == len(at) and all(a < b for a, b in pairwise(known))
         if rising and len(known) >= _FEWEST:
             return scale, tuple(known)
@@ -73,6 +75,7 @@ def overlay(raw: Chart, published: Chart, names: tuple[str, str] = ("raw data", 
     >>> both.labels, [series.values for series in both.series]
     (('a', 'b', 'c'), [(1, None, 2), (3, 4, 5)])
     """
+    # Labels of the publication are put behind the neighbour they have there, so that classes stay in order.
     labels = list(raw.labels)
     place = 0
     for label in published.labels:
@@ -127,6 +130,7 @@ def _begins(labels: Sequence[str], read: Callable[[str], float | None]) -> list[
     if not all(ranges):
         return [read(label) for label in labels]
     ends = [(read(one[1]), read(one[2])) for one in ranges if one is not None]
+    # Classes of different widths have no common scale.
     widths = {round(high - low, 9) for low, high in ends if low is not None and high is not None}
     return [low for low, _ in ends] if len(widths) == 1 else [None for _ in ends]
 

@@ -57,6 +57,7 @@ class Drawn:
 
     def chart(self, chart: Chart, id: str) -> Figure:
         """Take a chart in, and return its figure."""
+        # What is drawn goes to the script as data; the table beside it is plain HTML, for readers without one.
         self.charts[id] = charts_json((chart,))[0]
         values = [series.values for series in chart.series]
         rows = [
@@ -83,6 +84,7 @@ class Drawn:
         marks = data.marks
         total = 0
         if marks is not None:
+            # The table has the marks that are counted most, on either side.
             order = sorted(range(len(marks.x)), key=lambda i: -max(marks.raw[i] or 0, marks.published[i] or 0))
             total = len(order)
             for i in order[:50]:
@@ -113,6 +115,7 @@ class Drawn:
             **({} if self.frontier is None else {"frontier": self.frontier}),
         }
         text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+        # The end of a script element inside JSON would end the element: three signs are escaped.
         return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
@@ -130,6 +133,8 @@ def page_parts(style: str) -> Page:
 
     The policy names script and style by their hashes.
     """
+    # The policy names hashes of the one style and the one script: anything that was smuggled in neither styles nor
+    # runs.
     sheet = f"{style}\n{visual_style()}"
     script = visual_script()
     policy = (
@@ -164,6 +169,7 @@ def _legend(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Return the names of series with the classes of their colours, as the script gives them."""
     if len(names) < 2:
         return ()
+    # Published data keep their colour even where they come first.
     lower = [name.lower() for name in names]
     turned = len(names) == 2 and lower[0].startswith(("published", "rejected", "after"))
     return tuple((name, _LEGEND[(1 - i if turned else i) % len(_LEGEND)]) for i, name in enumerate(names))

@@ -38,6 +38,7 @@ def print_report(report: Path) -> Path:
         pdf = Path(folder) / "report.pdf"
         # A browser refuses its own sandbox to root; the page is ours, and its policy lets nothing in.
         unboxed = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
+        # A profile of its own, which is thrown away: the browser of the user keeps no trace of the report.
         command = [find_browser(), *_QUIET, *unboxed, f"--user-data-dir={folder}/profile", f"--print-to-pdf={pdf}"]
         try:
             subprocess.run([*command, report.absolute().as_uri()], capture_output=True, timeout=_PATIENCE_S, check=True)
@@ -46,6 +47,7 @@ def print_report(report: Path) -> Path:
             raise OutputError(
                 f"The browser could not print {str(report)!r}; everything else is done. Print it from a browser window."
             ) from None
+    # Only the owner may read it, from its first byte on.
     handle = os.open(paper, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "wb") as file:
         file.write(content)

@@ -43,6 +43,7 @@ def render_readme(manifest: Mapping[str, Any], manifest_sha256: str) -> str:
     Everything on it follows from the two, so that `wayveil verify` writes it again and compares.  There is no script,
     nothing is loaded, and all that is filled in is escaped.
     """
+    # The page has one style, named by its hash, and no script.
     digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
     kind = str(manifest["schema"]["kind"])
     view = {

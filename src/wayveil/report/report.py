@@ -94,6 +94,7 @@ class ReportContext:
     flow: tuple[Mapping[str, Any], ...] = ()
     recipe: str = ""
 
+    # A page must not be able to contradict the verdict; a mistake here would be printed.
     def __post_init__(self) -> None:
         if self.published_ok and not self.verdict.holds:
             raise UsageError("The report cannot say that data were published whose verdict fails.")
@@ -109,6 +110,7 @@ def render_report(context: ReportContext) -> str:
     """
     after = "published data" if context.published_ok else "rejected data"
     total = sum(context.timings.values())
+    # Figures are collected while the parts are rendered, so parts that draw come before the page is put together.
     drawn = Drawn(names=("raw data", after), risks=risk_rows(context.attacks), flow=[dict(one) for one in context.flow])
     lines = attack_lines(context.attacks)
     pictures = context.pictures
@@ -171,6 +173,8 @@ def _marks(context: ReportContext) -> list[_Mark]:
     promised = context.claim.to_json()
     marks = []
     for number in context.verdict.numbers.values():
+        # Only what a claim declares with a meaning is a headline; without sensitive values a bound on them says
+        # nothing.
         if (
             not number.meaning
             or number.promised not in promised
@@ -179,6 +183,7 @@ def _marks(context: ReportContext) -> list[_Mark]:
             continue
         measured = _exact(number)
         bound = as_fraction(promised[number.promised])
+        # Measured against promised as exact fractions: 1/3 and 0.333 differ.
         broken = not context.verdict.holds and None not in (measured, bound)
         if broken and measured is not None and bound is not None:
             broken = measured < bound if number.keeps == "at least" else measured > bound
@@ -196,6 +201,7 @@ def _marks(context: ReportContext) -> list[_Mark]:
     if context.head is not None and context.head.risk is not None:
         marks.append(_strongest(context.head.risk))
     strongest = "" if context.head is None or context.head.risk is None else context.head.risk.attack
+    # An attack that the promise does not stop is told beside it, with the largest risk that was measured.
     open_ones = [result for _, result in context.attacks if result.name in context.claim.unbounded]
     worst = max(open_ones, key=lambda result: _mean(result), default=None)
     if worst is not None and worst.name != strongest:
@@ -248,6 +254,7 @@ def _judged(verdict: Verdict) -> list[tuple[str, DisplayNumber]]:
     """Return every measured value with its label; nothing is rounded so far that it crosses a bound."""
     rows = []
     for number in verdict.numbers.values():
+        # The exact form of the verifier, where there is one.
         exact = _exact(number)
         if exact is None:
             rows.append((number.label, DisplayNumber(number.exact or number.text)))
@@ -287,6 +294,7 @@ def _risk(line: AttackLine) -> dict[str, Any]:
 
 def _risk_finding(lines: Sequence[AttackLine], after: str) -> str:
     """Say how many attacks find people above their limit, and which is the worst."""
+    # Attacks that count people above a limit; the others are told in the table.
     counted = [line for line in lines if line.above[1] is not None and line.above[1].value is not None]
     over = [line for line in counted if line.above[1] is not None and line.above[1].value]
     if not counted:
@@ -315,10 +323,12 @@ _QUESTIONS: Mapping[Use, str] = {
 def _questions(scores: Sequence[Score], use: Use | None) -> list[dict[str, Any]]:
     """Return three everyday questions with what was measured, that of the purpose first."""
     questions: list[dict[str, Any]] = []
+    # The purpose of the data comes first, then the other questions in their order.
     order = sorted(_QUESTIONS, key=lambda one: one != use)
     measured = {score.name: score for score in scores if score.value is not None}
     names: set[str] = set()
     for purpose in order:
+        # A metric answers one question only.
         score = next((measured[name] for name in TELLING[purpose] if name in measured and name not in names), None)
         if score is None or len(questions) == 3:
             continue

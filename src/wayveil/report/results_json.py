@@ -40,6 +40,7 @@ def _result_json(result: AttackResult | Score) -> dict[str, Any]:
     content["numbers"] = numbers_json(result.numbers)
     content["charts"] = charts_json(result.charts)
     content["measured"] = _plain(result.measured)
+    # Programs read `measured`, people `text`; both say the same.
     if isinstance(result, Score):
         content["text"] = result.number.text
         content["percent"] = result.percent
@@ -119,6 +120,7 @@ def to_text(value: Any) -> str:
     return "".join(_pieces(_plain(value), "\n")) + "\n"
 
 
+# Lists of plain values stand in one line, so that the file stays short and can be read by people.
 def _pieces(value: Any, line: str) -> Iterator[str]:
     """Yield the text of plain values; `line` ends a line and begins one that is indented as far as `value`."""
     inner = line + "  "
@@ -128,6 +130,7 @@ def _pieces(value: Any, line: str) -> Iterator[str]:
             yield f"{',' if number else ''}{inner}{_one_line(key)}: "
             yield from _pieces(value[key], inner)
         yield line + "}"
+    # Only lists that hold other lists or objects are spread over lines.
     elif isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value):
         yield "["
         for number, item in enumerate(value):

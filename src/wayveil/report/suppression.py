@@ -35,6 +35,8 @@ def suppress_small_counts(scores: Sequence[Score], before: Data) -> tuple[Score,
     [('market',)]
     """
     rare = _rare(before)
+    # One person may have many trips: a count shows at least `MIN_PEOPLE` people only if it is more than four of the
+    # busiest person could make.
     trips = int(np.unique(before.owner, return_counts=True)[1].max(initial=1))
     enough = (MIN_PEOPLE - 1) * trips + 1
     shown = []
@@ -48,6 +50,7 @@ def count_people_by_code(code: IntArray, owner: IntArray, size: int) -> IntArray
     """Return how many distinct people have each code below `size`; a code and an owner per row."""
     if len(code) == 0:
         return np.zeros(size, np.int64)
+    # Code and person as one number; each pair once, then counted by code.
     people, inverse = np.unique(owner, return_inverse=True)
     return np.bincount(distinct_values(code * len(people) + inverse) // len(people), minlength=size)
 
@@ -65,10 +68,13 @@ def _guarded(chart: Chart, rare: frozenset[str], enough: int) -> Chart:
         return chart  # a place may be called "3" as well
     marks = []
     for i, label in enumerate(chart.labels):
+        # A label may be a sequence of places with times: each place in it counts.
         parts = [part.rpartition(" @ ")[0] or part for part in label.split(" → ")]
+        # Names that were cut off are compared by how they begin.
         cut = tuple(part[:-1] for part in parts if part.endswith("…"))
         named = {label, *parts} & rare or (cut and any(name.startswith(cut) for name in rare))
         first = chart.series[0].values[i] if chart.series else None
+        # A sequence is rarer than its places, so its own count must show enough people.
         several = parts != [label] and (first is None or first < enough)
         if not named and not several:
             marks.append(i)

@@ -66,6 +66,7 @@ class City(Workload):
 
     def generate(self, *, rng: np.random.Generator) -> Visits:
         popularity = rng.permutation(zipf(self.blocks))
+        # Districts and legs are drawn once, people choose among them: what many do is shared, as in real data.
         districts = _district_count(self.blocks * self.hours)
         people = zipf(districts, 0.4 * districts)
         legs = _legs(districts, self.hours, popularity, rng)
@@ -102,6 +103,7 @@ def _legs(districts: int, hours: int, popularity: np.ndarray, rng: np.random.Gen
     first = hours * part // _PARTS
     room = np.maximum(hours * (part + 1) // _PARTS - first, 1)
     hour = first[:, None] + np.sort(rng.integers(room[:, None], size=(n, 2)), axis=1)
+    # Some legs have one stop only.
     hour[(hour[:, 1] == hour[:, 0]) | (rng.random(n) < 0.3), 1] = -1
     place = pick(popularity, (n, 2), rng)
     return Stops(place=place, hour=np.minimum(hour, hours - 1))

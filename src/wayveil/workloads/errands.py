@@ -182,6 +182,7 @@ class Errands(Workload):
         lengths = 1 + rng.poisson(shape.stops - 1, shape.trajectories)
         offsets = offsets_of(lengths)
         works = (day % 7 < 5) & (rng.random(shape.trajectories) < _WORKS)
+        # How many other stops are sensitive is balanced against workplaces, so that the mean is the one asked for.
         works, share = _balanced(
             works, city.sensitive[people.workplace[owner]], shape.sensitive_stops, int(offsets[-1])
         )
@@ -275,6 +276,7 @@ class _People:
         at_sensitive = rng.permutation(n) < round(n * sensitive_workers)
         self.workplace = np.where(at_sensitive, city.draw(work, True, rng), city.draw(work, False, rng))
         lot = rng.random((n, _HABITS))
+        # Half of the habits near home, a quarter near work, the rest anywhere.
         near = np.where(lot < 0.5, self.home[:, None], np.where(lot < 0.75, work[:, None], -1))
         self.habits = [city.draw(near, kind, rng) for kind in (False, True)]
 
@@ -282,6 +284,7 @@ class _People:
         """Return a place for each stop of a person: by habit, near home or anywhere."""
         lot = rng.random(len(person))
         # Of the habits, the first are the strongest.
+        # Squared: small ranks are more likely.
         rank = (_HABITS * rng.random(len(person)) ** 2).astype(np.int64)
         place = self.habits[kind][person, rank]
         new = np.flatnonzero(lot >= habit)
@@ -340,8 +343,10 @@ def _times(offsets: IntArray, day: IntArray, works: BoolArray, rng: np.random.Ge
     stay = rng.integers(900, 5_400, rows).astype(np.float64)
     way = rng.integers(300, 1_800, rows).astype(np.float64)
     stay[first[works]] = rng.integers(14_400, 32_400, int(works.sum()))
+    # Running sums of stays and ways give the end of each stop; those of earlier trips are subtracted.
     done = np.cumsum(stay + way)
     done -= np.repeat(done[first] - stay[first], np.diff(offsets))
+    # A trip that would go on after midnight is shrunk in time.
     shrink = np.minimum(1.0, (_DAY_S - 1 - start) / done[offsets[1:] - 1])
     begin = np.repeat(_BEGIN_S + day * _DAY_S + start, np.diff(offsets))
     shrink = np.repeat(shrink, np.diff(offsets))

@@ -104,6 +104,7 @@ def _named(kinds: _Kinds, above: str) -> Iterator[Kind]:
 
 def _shared(leaves: int, shares: FloatArray) -> IntArray:
     """Return numbers of leaves that sum to `leaves`, at least one for every share that is not 0."""
+    # One leaf for each kind, and the rest by share; rounding the running sum makes the numbers add up.
     counts = (shares > 0).astype(np.int64)
     room = leaves - int(counts.sum())
     edges = np.floor(np.cumsum(shares) / shares.sum() * room + 1e-9).astype(np.int64)

@@ -142,6 +142,7 @@ class NetworkMovers(Workload):
         graph = generated_graph() if self.network == "generated" else read_graph(self.network)
         target, popularity = _targets(graph, self._total, rng)
         people = self._people(len(graph), popularity, rng)
+        # Classes one after the other: the table of ways to all destinations is large and differs by top speed.
         walks = [self._walk(graph, target, people, number) for number in range(self.classes)]
         takes, lengths, x, y = (np.concatenate(column) for column in zip(*walks, strict=True))
         begin = self._begins(people.first_trip, takes, rng)
@@ -216,6 +217,7 @@ class NetworkMovers(Workload):
             return takes + self._seconds("duration")
         n_trips = np.diff(first_trip)
         at = home.copy()
+        # Trip by trip of everybody at once: where the last one ended is where the next begins.
         for rank in range(int(n_trips.max(initial=0))):
             people = np.flatnonzero(n_trips > rank)
             trip = first_trip[people] + rank
@@ -229,12 +231,14 @@ class NetworkMovers(Workload):
         """Return when each trip begins: in a window of its own that the trip before of its person leaves free."""
         window = self._seconds("window")
         period = self._seconds("period")
+        # A trip needs a window to begin in, and as many as it lasts.
         needs = 1 + np.ceil(seconds / window).astype(np.int64)
         per_day = max(1, self.windows // int(needs.max()))
         person = np.repeat(np.arange(len(first_trip) - 1), np.diff(first_trip))
         rank = np.arange(len(person)) - first_trip[person]
         day = rank // per_day
         wish = rng.choice(self.windows, size=len(person), p=_profile(self.windows))
+        # Wishes of a person's day in order, so that trips do not overtake each other.
         wish = wish[np.lexsort((wish, day, person))]
         head = np.flatnonzero(rank % per_day == 0)
         together = np.repeat(np.arange(len(head)), np.diff(np.append(head, len(person))))

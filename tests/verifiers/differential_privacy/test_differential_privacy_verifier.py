@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import sys
 from dataclasses import replace
+from fractions import Fraction
+from math import log
 from typing import Any
 
 import pytest
@@ -313,9 +315,26 @@ def test_queries_that_cannot_be(change: dict[str, Any], message: str) -> None:
 
 
 def test_what_the_claim_says() -> None:
-    assert "odds of anything about a person" in CLAIM.promise
-    assert "factor 1.65." in CLAIM.promise
+    assert "the odds that a person is in the data at most by the factor" in CLAIM.promise
+    assert "between any two accounts" in CLAIM.promise
+    assert "factor 1.65, and" in CLAIM.promise
     assert "but for a probability of at most 0.0001" in BY_THRESHOLD.promise
     assert float(CLAIM.membership_bound) == pytest.approx(0.6224593312, abs=1e-9)
     assert float(replace(CLAIM, delta=0.01).membership_bound) == pytest.approx(0.6262347, abs=1e-6)
     assert any("ledger" in text for text in CLAIM.not_covered)
+
+
+def test_two_accounts_of_what_somebody_did_are_two_steps_apart() -> None:
+    """Somebody is at the clinic or in the park: randomized response on both answers moves these odds by e**(2 eps)."""
+    epsilon = log(2)
+    lie = Fraction(1, 1 + 2)  # P(present | absent) = 1/3 and P(present | present) = 2/3: each bit spends log 2
+    clinic, park = (1 - lie) * (1 - lie), lie * lie  # the noisy bits say: at the clinic, and not in the park
+    neighbours = ((1 - lie) * (1 - lie) / (lie * (1 - lie)), (lie * (1 - lie)) / (lie * lie))
+    assert neighbours == (2, 2)  # without the person at all: one bit differs, whichever account is true
+    assert clinic / park == 4
+    text = DifferentialPrivacy(epsilon=epsilon).promise
+    assert "in the data at most by the factor 2.00," in text
+    assert text.endswith("what a person did at most by the factor 4.00.")
+    approximate = DifferentialPrivacy(epsilon=1, delta=1e-6).promise
+    assert "(but for a probability of at most 1e-06)" in approximate
+    assert approximate.endswith("(but for one of at most 0.00000372).")

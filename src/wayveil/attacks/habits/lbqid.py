@@ -241,6 +241,7 @@ def user_table(attack: Lbqid, truth: Points, target: Points | Boxes) -> UserTabl
         else _following(elements, levels, truth, user, local)
     )
     samples = np.bincount(user[rows], minlength=len(owners))
+    # Only what was published of these rows can be seen by the attacker.
     boxes = Requests.published(truth, target, rows, user[rows])
     witnesses = np.where(samples > 0, boxes.witnesses(truth, user, len(owners)), 0)
     return UserTable(
@@ -255,6 +256,7 @@ def user_table(attack: Lbqid, truth: Points, target: Points | Boxes) -> UserTabl
 
 def _mined(attack: Lbqid, levels: tuple[tuple[int, str], ...], truth: Points, user: Array, local: Array) -> Array:
     """Return the rows with which people follow the habit of their own that recurs most."""
+    # Rows on days that do not count, such as weekends, are no part of a habit.
     granule = _granule(local // DAY_US, levels[0][1])
     rows = np.flatnonzero(granule != _NONE)
     place = np.floor(np.stack([truth.x[rows], truth.y[rows]], axis=1) / attack.cell)
@@ -278,6 +280,7 @@ def _following(
 ) -> Array:
     """Return the rows with which people follow the habit, of all granules that count."""
     inside = np.stack([_inside(element, truth, local % DAY_US) for element in elements])
+    # Rows inside any element, then sorted by person and granule: a habit is followed within one granule.
     rows = np.flatnonzero(inside.any(axis=0))
     granule = _granule(local[rows] // DAY_US, levels[0][1])
     rows = rows[granule != _NONE]
@@ -292,6 +295,8 @@ def _following(
     at = first
     taken = []
     ok = np.ones(len(first), bool)
+    # Element by element, in their order: from where the last was met on, the next row that fits; a granule in which one
+    # is missing does not count.
     for fits in inside[:, rows]:
         where = np.append(np.where(fits, np.arange(len(rows)), len(rows)), len(rows))
         next_row = np.minimum.accumulate(where[::-1])[::-1][at]  # the next row from `at` on that fits
@@ -307,11 +312,14 @@ def _following(
 def _often_enough(who: Array, granule: Array, ok: Array, levels: tuple[tuple[int, str], ...]) -> Array:
     """Return which granules of people, of those that are `ok`, recur as often as asked for."""
     kinds: list[str | None] = [kind for _, kind in levels]
+    # From the innermost level outwards: granules that recur often enough within the level above are kept, and become
+    # its members.
     for (n, kind), above in zip(levels, [*kinds[1:], None], strict=True):
         parent = np.zeros_like(granule) if above is None else _containing(granule, kind, above)
         ok &= parent != _NONE
         group = _codes(who[ok], parent[ok])
         members = _codes(who[ok], parent[ok], granule[ok])
+        # Each granule once, however often the habit was followed in it.
         different = np.unique(members, return_index=True)[1]
         count = np.bincount(group[different], minlength=len(group))
         ok[ok] = count[group] >= n
@@ -333,6 +341,7 @@ def _inside(element: Element, truth: Points, time_of_day: Array) -> Array:
     elif x[0] <= x[1]:
         wide = (x[0] <= truth.x) & (truth.x <= x[1])
     else:
+        # Across the line where longitudes jump: east of one side, or west of the other.
         wide = (x[0] <= truth.x) | (truth.x <= x[1])
     when = (element.start <= time_of_day) & (time_of_day <= element.end)
     inside: Array = wide & (y[0] <= truth.y) & (truth.y <= y[1]) & when
@@ -388,6 +397,7 @@ def _granule(day: Array, kind: str) -> Array:
 
 def _containing(granule: Array, kind: str, above: str) -> Array:
     """Return the granule above that contains all of a granule, if there is one."""
+    # A week belongs to a month only if all of its days do.
     begin, end = (7 * granule - 3, 7 * granule + 3) if kind == "week" else (granule, granule)
     containing = _granule(begin, above)
     return np.where(containing == _granule(end, above), containing, _NONE)

@@ -67,6 +67,7 @@ def mine_habits(user: Array, cell: Array, clock: Clock, t: Array, most: int, rec
     rows: list[Array] = [np.zeros(0, np.int64)]
     for person in range(people):
         own = order[bounds[person] : bounds[person + 1]]
+        # An item is a place at a part of the day.
         items, item = np.unique(np.stack([cell[own], clock.part[own]], axis=1), axis=0, return_inverse=True)
         habit, days = _grow(items, item.reshape(-1), clock.day[own], most, recurs)
         elements[person] = len(habit)
@@ -80,11 +81,14 @@ def mine_habits(user: Array, cell: Array, clock: Clock, t: Array, most: int, rec
 
 def _grow(items: Array, item: Array, day: Array, most: int, recurs: Recurs) -> tuple[list[int], Array]:
     """Return the elements of a habit and the days on which all are met and that recur."""
+    # On which days each item was met, each day once.
     pairs = np.unique(np.stack([item, day], axis=1), axis=0)
     on = np.split(pairs[:, 1], np.searchsorted(pairs[:, 0], np.arange(1, len(items))))
     candidates = [number for number in range(len(items)) if len(recurs(on[number]))]
     habit: list[int] = []
     days: Array = np.unique(day)
+    # Greedy: before each round `days` are those on which the whole habit so far was met and that recur.  A round adds
+    # the item that leaves most of them; it ends when none leaves any, or the habit is long enough.
     while candidates and len(habit) < most:
         together = {number: recurs(np.intersect1d(days, on[number])) for number in candidates}
         best = max(candidates, key=lambda number: (len(together[number]), -number))
@@ -92,5 +96,6 @@ def _grow(items: Array, item: Array, day: Array, most: int, recurs: Recurs) -> t
             break
         habit.append(best)
         days = together[best]
+        # One place per part of the day: nobody is at two.
         candidates = [number for number in candidates if items[number, 1] != items[best, 1]]
     return habit, days if habit else day[:0]

@@ -72,6 +72,7 @@ def parse_recurrence(text: str) -> tuple[tuple[int, str], ...]:
     read = [_LEVEL.fullmatch(part) for part in text.split("*")]
     levels = tuple((int(level[1]), level[2].lower()) for level in read if level)
     rank = [_COARSENESS[kind] for _, kind in levels]
+    # Finer levels first, each coarser than the one before, and at least once.
     if len(levels) < len(read) or rank != sorted(set(rank)) or min(n for n, _ in levels) < 1:
         raise ParameterError(
             f"lbqid: recurrence must look like 1.Days or 3.Weekdays * 2.Weeks, got {text!r}. Use numbers from 1 on and "

@@ -45,6 +45,7 @@ class Requests:
         t = truth.t[rows]
         x = truth.x[rows]
         y = truth.y[rows]
+        # Trajectory and time as one sorted number: boxes of the trajectory that cover a time are a range.
         times = np.unique(np.concatenate([sides[0], sides[1], t]))
         width = len(times) + 1
         of = trajectory_of_row(target.offsets)
@@ -55,6 +56,7 @@ class Requests:
         box = begin.copy()
         at = begin.copy()
         left = np.flatnonzero(begin < end)
+        # Of several boxes that cover the time, the first that is around the sample; all of them step forward together.
         while len(left):
             x_min, x_max, y_min, y_max = (side[at[left]] for side in sides[2:])
             inside = (x_min - slack <= x[left]) & (x[left] <= x_max + slack)
@@ -84,6 +86,8 @@ class Requests:
             who = self.user[who][keep]
             other = other[keep]
             done = 1
+            # Boxes are asked in rounds that double: after the first box few candidates are left, so each round costs
+            # about as much as the last.
             while len(who):
                 size = np.clip(np.diff(first)[who] - done, 0, done)
                 if not size.any():
@@ -104,6 +108,7 @@ class _History:
     """True samples, sorted by time and place, and by person and time."""
 
     def __init__(self, truth: Points, user: Array, slack: float) -> None:
+        # Times and x as ranks, so that both fit into one sortable number.
         self.slack, self.times, self.xs = slack, np.unique(truth.t), np.unique(truth.x)
         rank = np.searchsorted(self.times, truth.t)
         key = rank * (len(self.xs) + 1) + np.searchsorted(self.xs, truth.x)

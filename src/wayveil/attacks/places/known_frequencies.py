@@ -97,8 +97,10 @@ class KnownFrequencies(PlaceAttack):
         rows = Rows.of(victims, *self._values(victims.offsets, victims.location))
         attacked = self._values(records.offsets, records.place)
         value = attacked[2]
+        # A published number of visits fits a known one within the tolerance, as a share of the published one.
         least = value - value * tolerance
         most = value + value * tolerance
+        # Proportions have no bounds of their own: only those between two places of a set can be compared.
         if proportion:  # what fits depends on the other places of a set
             least = np.full(len(value), -np.inf)
             most = np.full(len(value), np.inf)

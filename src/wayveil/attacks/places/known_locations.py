@@ -91,6 +91,7 @@ class KnownLocations(PlaceAttack):
         rows = _visits(victims) if counts else _places(victims)
         attacked = tally(records.offsets, records.place)
         least = np.full(len(attacked[1]), -np.inf)
+        # With counts, a known second visit to a place fits only records that visit it twice.
         most = attacked[2] if counts else np.full(len(attacked[1]), np.inf)
         index = Index.of(attacked, least, most, records, rows.victims.location, rows.value, costly=counts)
         return attack_sets(self, rows, index, items=_in_row if counts else None, rng=rng, engine=engine)
@@ -115,6 +116,7 @@ def _in_row(index: Index, place: Array) -> Array:
     """Return the items of rows of visited places, -1 where there is none: the second visit to a place in a row is the
     item of two visits, whichever visits they were."""
     place = -np.sort(-place, axis=1)
+    # Equal places side by side; `again` counts how often each occurred before in the row.
     at = np.arange(place.shape[1])
     new = np.ones(place.shape, bool)
     new[:, 1:] = place[:, 1:] != place[:, :-1]

@@ -80,6 +80,7 @@ class KnownOrder(PlaceAttack):
     def tried(self, victims: Victims, records: Records, *, rng: np.random.Generator, engine: Engine) -> Tried:
         n_places = max(int(side.max(initial=-1)) for side in (victims.location, records.place)) + 1
         longest = max(int(np.diff(side).max(initial=0)) for side in (victims.offsets, records.offsets))
+        # Room for positions in one record: record and position are one number.
         shift = longest.bit_length()
         rows = orders_of(records.offsets, records.place, records.owner, n_places, shift)
         m = depth_of(self, victims)

@@ -88,6 +88,7 @@ class ByPlaces(OnVisits):
         drawn_people = people < queries.population
         low: float | None = None
         high: float | None = None
+        # An interval is told where people or what is known of them were drawn.
         if people and (drawn or drawn_people):
             low, high = interval(identity, np.arange(people), np.full(people, drawn), queries.population)
         return AttackResult(
@@ -218,6 +219,7 @@ def worst_sets(
     left_early = cut.copy()
     for start in range(0, len(victims), _PEOPLE_AT_ONCE):
         block = victims.part(start, min(start + _PEOPLE_AT_ONCE, len(victims)))
+        # Up to `MOST_TRIED` sets per person: the largest share found is a lower bound, and `cut` says so.
         sets = KnownSets.worst(block, m, rng=rng, most=MOST_TRIED)
         tried = several[start + sets.person]
         if exactly:  # only sets of as many rows as there may be

@@ -37,6 +37,7 @@ class Records:
         order = np.argsort(owner, kind="stable")
         owner = owner[order].astype(np.int64)
         offsets, rows = take(target.offsets, with_rows[order])
+        # All visits of one owner in the order of time: a record of a person.
         if merged and given:
             person = np.repeat(owner, np.diff(offsets))
             rows = rows[np.lexsort((target.t[rows], person))]
@@ -63,6 +64,7 @@ def recode_victims(victims: Victims, truth: Visits, target: Visits, *, merged: b
     t = victims.t
     if not merged:
         return replace(victims, location=location)
+    # With merged records, a person has one: its trajectories are joined and sorted by time.
     first = np.arange(len(victims) + 1)
     offsets = victims.offsets[victims.first]
     order = np.lexsort((t, trajectory_of_row(offsets)))
@@ -74,6 +76,7 @@ def _owners_in(truth: Visits, target: Visits, owner: Array) -> Array:
 
     Codes are known to mean the same people where both data sets have them in the same order.
     """
+    # Codes of two data sets mean the same people only if both say who they are, in the same way.
     if not (truth.owners == target.owners == "given" and np.array_equal(truth.owner, target.owner)):
         return np.full(len(owner), -1, np.int64)
     owners = np.unique(target.owner[np.diff(target.offsets) > 0])
@@ -102,6 +105,7 @@ def tally(offsets: Array, place: Array) -> tuple[Array, Array, Array]:
     [[0, 2, 3], [2, 5, 2], [1, 2, 1]]
     """
     places = int(place.max(initial=0)) + 1
+    # Record and place as one number; equal ones are counted.
     pairs, count = np.unique(trajectory_of_row(offsets) * places + place, return_counts=True)
     return offsets_of(np.bincount(pairs // places, minlength=len(offsets) - 1)), pairs % places, count
 
@@ -115,6 +119,7 @@ def occurrence(offsets: Array, place: Array) -> Array:
     [1, 1, 2, 1]
     """
     order = np.lexsort((place, trajectory_of_row(offsets)))
+    # Equal places of a record side by side, in the order of visits.
     new = np.ones(len(place), bool)
     new[1:] = place[order][1:] != place[order][:-1]
     new[offsets[:-1][np.diff(offsets) > 0]] = True
@@ -136,6 +141,7 @@ def most_visited(offsets: Array, place: Array, names: Array, n: int) -> tuple[Ar
     """
     ends, place, count = tally(offsets, place)
     record = trajectory_of_row(ends)
+    # By record, then most visits first, then by name: ties must not depend on codes.
     order = np.lexsort((names[place], -count, record))
     rank = np.empty(len(place), np.int64)
     rank[order] = np.arange(len(place)) - ends[record] + 1
@@ -177,6 +183,7 @@ class Index:
         values.  Where items are `costly`, knowing one takes as many visits as its value.
         """
         offsets, at, values = attacked
+        # Items are pairs of a place and a value, each once, in sorted order.
         order = np.lexsort((value, place))
         new = np.ones(len(order), bool)
         new[1:] = (place[order][1:] != place[order][:-1]) | (value[order][1:] != value[order][:-1])
@@ -188,11 +195,13 @@ class Index:
         first = offsets_of(np.bincount(item_place, minlength=n_places))
         low = np.empty(len(at), np.int64)
         high = np.empty(len(at), np.int64)
+        # Which items each attacked row fits: of its place, those with a value from `least` to `most`.
         fitting_items(at, least.astype(np.float64), most.astype(np.float64), first, item_value, low, high)
         rows = Rows(offsets, at, values.astype(np.float64), low, high, records.owner)
         support = np.zeros(len(item_place), np.int64)
         last = np.full(len(item_place), -1, np.int64)
         count_items(rows, support, last)
+        # Turn: the rank of an item by how few owners have it; searches begin with the rarest.
         turn = np.empty(len(support), np.int64)
         turn[np.argsort(support, kind="stable")] = np.arange(len(support))
         by_place = np.argsort(at, kind="stable")

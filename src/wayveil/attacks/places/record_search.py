@@ -83,9 +83,11 @@ def fewest_owners(
     is_possible = (index.support[index.item] > 0) & (index.places.items.cost[index.item] <= m)
     record = record[is_possible]
     item = index.item[is_possible]
+    # Items of a record from the rarest on: the first of a set decides how many can fit it.
     item = item[np.lexsort((index.places.items.turn[item], record))]
     best = np.full(people, NOBODY, np.int64)
     alone = size[record] <= 1
+    # Sets of one item need no search.
     np.minimum.at(best, person[record][alone], index.support[item][alone])
     order = np.argsort(item, kind="stable")
     starts = offsets_of(np.bincount(item, minlength=len(index.support)))
@@ -140,6 +142,7 @@ def _search(
     cut = np.zeros(len(best), np.int64)
     if m < 2 or not len(roots):
         return best, cut > 0
+    # The steps are shared among roots, and every root gets at least some.
     budget = max(_LEAST_STEPS, _STEPS // len(roots))
 
     def task(part: Array) -> tuple[Array, Array]:
@@ -188,6 +191,7 @@ def _each_row(
     """Return who fits each row: equal rows are counted once for a victim, and those that begin alike side by side."""
     sorting = np.lexsort((victim, *codes.T[::-1]))
     codes = codes[sorting]
+    # Sorted, equal rows are counted once, and rows that begin alike share what was merged.
     victim = victim[sorting]
     new = np.ones(len(codes), bool)
     new[1:] = (codes[1:] != codes[:-1]).any(axis=1) | (victim[1:] != victim[:-1])

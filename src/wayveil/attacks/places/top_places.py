@@ -30,6 +30,7 @@ class MostVisited(ByPlaces):
     def match(self, queries: PlaceQueries, target: Visits, *, truth: Visits, rng: Any, engine: Engine) -> Tried:
         names, (n, ranked) = place_names(truth, target), self.known
         n = min(n, len(names) + 1)
+        # Ties are broken by name, in the raw and in the published data alike.
         alphabet = np.empty(len(names), np.int64)
         alphabet[np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)] = np.arange(len(names))
         people = recode_victims(queries.victims, truth, target, merged=True)
@@ -38,6 +39,7 @@ class MostVisited(ByPlaces):
         attacked = most_visited(records.offsets, records.place, alphabet, n)
         value = rank if ranked else np.zeros_like(rank)
         fits = attacked[2] if ranked else np.zeros_like(attacked[2])
+        # A place fits at its own rank only, or at any of the first n.
         index = Index.of(attacked, fits, fits, records, place, value)
         person = trajectory_of_row(offsets)
         sets = np.full((len(people), int(np.diff(offsets).max(initial=1))), -1, np.int64)

@@ -97,6 +97,7 @@ class KnownPlaces(OnStops):
         secret = queries.secret
         people = owners_of(target)
         outcome = PlaceClasses.of(self.name, target, truth, people).infer(places, secret, engine)
+        # Counted over trips as well: an attacker sees trips, and one person may have many.
         if len(np.unique(people)) < len(target):
             trips = PlaceClasses.of(self.name, target, truth, np.arange(len(target)))
             outcome = outcome.or_more(trips.infer(places, secret, engine))
@@ -168,6 +169,7 @@ class _Victims:
         enough = np.flatnonzero(length >= n)
         if not len(enough):
             return _Draw(np.full((0, width), -1), np.zeros(0, np.int64), np.zeros(0, np.int64))
+        # People are drawn first, then a trip of theirs: somebody with many trips is not more often a victim.
         enough = enough[np.argsort(self.owner[enough], kind="stable")]
         counts = np.unique(self.owner[enough], return_counts=True)[1]
         first = offsets_of(counts)

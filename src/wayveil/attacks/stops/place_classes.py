@@ -50,6 +50,7 @@ class PlaceClasses:
         """Put the target into classes; `unit` is the person behind each of its trajectories, or its own number."""
         tree = truth.taxonomy
         node = recode_places(component, truth, target)
+        # In preorder the nodes below one are a range.
         rank = tree.first.astype(np.int64)
         above = np.where(tree.parent < 0, -1, rank[tree.parent])[tree.order]
         secret = tree.sensitive[node]
@@ -72,6 +73,7 @@ class PlaceClasses:
         listed = distinct_values(item * max(1, n) + trajectory_of_row(class_offsets))
         index_offsets = offsets_of(np.bincount(listed // max(1, n), minlength=len(tree)))
         index = listed % max(1, n)
+        # A signature of 63 bits per class: a class without a bit that a question has cannot fit it.
         signs = np.bitwise_or.reduceat(np.int64(1) << item % 63, class_offsets[:-1])[index] if n else index
         return cls(
             rank,
@@ -84,6 +86,8 @@ class PlaceClasses:
         """The lowest node at or above each place that some class has: the same classes fit both; the root if none."""
         lowest = self.rank.copy()
         none = np.diff(self.classes.index_offsets) == 0
+        # Nodes that no class has are lifted until some class has them: the answer is the same, and equal questions
+        # meet.
         while (higher := none[lowest] & (lowest > 0)).any():
             lowest[higher] = self.tree.above[lowest[higher]]
         return lowest
@@ -146,6 +150,7 @@ def _classes(offsets: Array, item: Array, n_items: int) -> tuple[Array, Array]:
     left = np.flatnonzero(length > 0)
     at = 0
     while len(left):
+        # Level by level: sequences with equal beginnings share a code, and the next item splits it.
         key, number = np.unique(code[left] * n_items + item[offsets[left] + at], return_inverse=True)
         code[left] = n + number
         n = n + len(key)
@@ -172,11 +177,14 @@ def _evidence(
     node = key % n_nodes
     leaves = tree.n_leaves[tree.order][node]
     with np.errstate(divide="ignore"):
+        # The chance that at least one of so many stops is at a given leaf, each leaf below the node being equally
+        # likely.
         hit = np.where(stops == 1, 1 / leaves, -np.expm1(stops * np.log1p(-1 / leaves)))
     added = hit.copy()
     occurs = np.zeros(n_nodes, np.bool_)
     occurs[node] = True
     higher = above[node]
+    # A leaf may be hit by stops at several nodes above it; what a higher node already explains is not counted twice.
     while (left := np.flatnonzero(higher >= 0)).size:
         open_ = left[occurs[higher[left]]]
         ancestor_pairs = pair[open_] * n_nodes + higher[open_]

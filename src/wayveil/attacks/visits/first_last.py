@@ -96,6 +96,7 @@ class FirstLast(ByTripEnds, OnPositions):
         with_rows = np.flatnonzero(np.diff(target.offsets))
         discs = []
         spans = []
+        # Both sets of coordinates were computed: the last bits of either must not decide.
         reach = self.radius + _SLACK * max(_largest(truth.x, truth.y), _largest(*_bounds(target)))
         # The same test for both ends: is the published end within `radius` of the true one, and within the error of
         # its time?
@@ -134,11 +135,14 @@ def _share_over_draw(
     Each curve on which a victim has a trip is asked for in turn: most people have one.
     """
     values = share_values(shape, owner)
+    # Shares by curve and owner; those of one owner stand side by side.
     who = values.key % values.owners
     order = np.argsort(who, kind="stable")
     first = np.searchsorted(who[order], victim)
     after = np.searchsorted(who[order], victim, side="right")
     total = np.zeros(len(victim))
+    # One round per curve that the victim with most curves has; each adds its share, weighted by how often that curve is
+    # the victim's.
     for turn in range(int((after - first).max(initial=0))):
         has = first + turn < after
         at = order[np.where(has, first + turn, 0)]

@@ -95,6 +95,7 @@ class FirstLastVisits(ByTripEnds, OnVisits):
             places.append(Span(target.location[row], target.location[row], place, place))
             times.append(Span(t, t, *around(truth.t[true_row], error or 0)))
         owner = owners_of(target)[with_rows]
+        # Only if the codes of both mean the same people is it known which trips are the victim's.
         same = truth.owners == target.owners == "given" and np.array_equal(truth.owner, target.owner)
 
         def risk_of(spans: list[Span]) -> PersonRisk:

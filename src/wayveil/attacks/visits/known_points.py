@@ -57,6 +57,8 @@ def shared(known: Array, rows: Array) -> Shared:
     if not len(distinct):
         return Shared(of_known, np.full(len(rows), -1), 0)
     low = distinct[0]
+    # A table of all values between the smallest and the largest is fastest; where values are far apart, they are
+    # searched.
     high = distinct[-1]
     span = int(high) - int(low) + 1 if np.isfinite([low, high]).all() else _WIDEST_TABLE + 1
     if span <= min(_WIDEST_TABLE, 8 * len(rows)):
@@ -72,6 +74,7 @@ def shared(known: Array, rows: Array) -> Shared:
 
 def both(one: Shared, other: Shared) -> Shared:
     """Return the codes of pairs of values."""
+    # Two codes as one number; unknown in either is unknown in both.
     rows = one.rows * other.n + other.rows
     rows[(one.rows < 0) | (other.rows < 0)] = -1
     return shared(one.known * other.n + other.known, rows)
@@ -120,6 +123,7 @@ class KnownPoints:
         point of a person is equally likely; which of the rows behind it is known is drawn as well.
         """
         with_rows = np.flatnonzero(np.diff(offsets))
+        # People side by side, with everything of theirs.
         with_rows = with_rows[np.argsort(owner[with_rows], kind="stable")]
         people, counts = np.unique(owner[with_rows], return_counts=True)
         chosen = np.arange(len(people))
@@ -127,6 +131,7 @@ class KnownPoints:
             chosen = np.sort(rng.choice(len(people), victims, replace=False))
         first, at = take(offsets_of(counts), chosen)
         starts, rows = take(offsets, with_rows[at])
+        # The person of each row of those who were drawn.
         of = np.repeat(np.arange(len(chosen)), np.diff(starts[first]))
         # Rows of one person at one place and time stand together, as one point.
         keys = (*columns(rows), of)
@@ -138,9 +143,11 @@ class KnownPoints:
         point = np.flatnonzero(new)
         distinct = np.bincount(of[order[point]], minlength=len(chosen))
         person = np.repeat(np.arange(len(chosen)), draws)
+        # Sets of different points in random order: the first n of a set are n random points, so one draw serves all n.
         table = _shuffled(draw_sets(distinct[person], np.minimum(points, distinct[person]), rng), rng)
         there_is = table >= 0
         picked = (table + offsets_of(distinct)[person][:, None])[there_is]
+        # Of several rows at one point any may be the one that is known.
         row = point[picked] + rng.integers(np.diff(np.append(point, len(order)))[picked])
         table[there_is] = np.arange(len(picked))
         return cls(
@@ -193,6 +200,7 @@ class Everybody:
         rows = codes.rows
         person = self.person
         keep = rows >= 0
+        # Neighbouring rows of a person at one point are one pair.
         keep[1:] &= (rows[1:] != rows[:-1]) | (person[1:] != person[:-1])
         return _sorted_set(rows[keep] * self.people + person[keep])
 
@@ -200,6 +208,8 @@ class Everybody:
         """Return for each set whether the victim has the first, the first two, ... of its points."""
         if not self.same:
             return None
+        # Whether a victim still has the point is looked up in the sorted pairs; with one missing, all larger sets miss
+        # too.
         keys = codes.known[known.table] * self.people + known.owner[known.person][:, None]
         at = np.searchsorted(pairs, keys)
         has = np.append(pairs, -1)[at] == keys

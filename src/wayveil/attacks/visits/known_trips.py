@@ -66,6 +66,7 @@ class KnownTrips:
         if len(people) > victims:
             chosen = np.sort(rng.choice(len(people), victims, replace=False))
         trips = counts[chosen]
+        # Trips of a person without repetition, padded with -1.
         table = draw_sets(trips, np.minimum(draws, trips), rng)
         person, column = np.nonzero(table >= 0)
         return cls(
@@ -126,6 +127,7 @@ def people_fitting(
     every = [span._replace(start=span.start[different], stop=span.stop[different]) for span in every]
     windows = [_window(span) for span in every]
     # The span that tells most says which trips are looked at; of the others, those that tell more are asked first.
+    # Whichever of the spans leaves the fewest candidates is walked through; the others are tested on these.
     rank = np.argsort([float((last - first).sum()) for first, last in windows], kind="stable")
     order = np.argsort(every[rank[0]].low, kind="stable")
     place = np.argsort(rank)
@@ -157,6 +159,7 @@ def people_fitting(
 def share_of_victim(spans: Sequence[Span], discs: Sequence[Disc], owner: Array, victim: Array, engine: Engine) -> Array:
     """Return per known trip the share of the trips that fit everything that is of ``victim[i]``; 0 where none fits."""
     each = np.arange(len(owner))
+    # Counted twice: all trips that fit, and those that also belong to the victim.
     fitting, _ = people_fitting(spans, discs, each, None, engine)
     own, _ = people_fitting([*spans, Span(owner, owner, victim, victim)], discs, each, None, engine)
     return np.divide(own, fitting, out=np.zeros(len(victim)), where=fitting > 0)
@@ -273,6 +276,7 @@ def _as_floats(span: Span) -> Span:
     """Return the same span in floats: whole numbers that they cannot tell apart become places in their order."""
     if span.low.dtype.kind == "f" or all(np.abs(c.astype(np.float64)).max(initial=0.0) < _EXACT for c in span):
         return Span(*(column.astype(np.float64) for column in span))
+    # Floats have 53 bits: larger integers are replaced by their rank, which keeps every comparison.
     values = np.unique(np.concatenate([span.low, span.high]))
     low, high, start = (np.searchsorted(values, column) for column in (span.low, span.high, span.start))
     stop = np.searchsorted(values, span.stop, side="right") - 1
@@ -283,6 +287,7 @@ def _window(span: Span) -> tuple[Array, Array]:
     """Return the trips, by rising `low`, among which are all that fit, from one to before the other, per known one."""
     low = np.sort(span.low)
     with np.errstate(over="ignore"):
+        # A trip may begin up to the longest duration before the window and still reach into it.
         widest = float((span.high - span.low).max(initial=0.0))
         start = span.start - widest
         start -= 1e-15 * (np.abs(start) + widest)  # no rounding may lose a trip

@@ -203,6 +203,7 @@ class DrawnSets:
         """Yield the victims in blocks, and what is known of each."""
         victims = self.victims
         rng = deepcopy(self.rng)
+        # Nobody can know more visits than the longest trajectory has.
         m = min(self.m, victims.longest) if isinstance(self.m, int) else victims.longest
         for block in victims.blocks(m, draws=self.draws):
             if self.worst:

@@ -64,6 +64,7 @@ class SetQueries:
         _check(parts)
         first = parts[0]
         names, location = _joined_names(parts)
+        # Positions of each part go on where those of the part before end.
         starts = np.cumsum([0, *(len(part.t) for part in parts)])
         return cls(
             names=names,
@@ -125,6 +126,7 @@ class PointQueries:
             distinct=np.concatenate([part.distinct for part in parts]),
             population=sum(part.population for part in parts),
             times=Times(
+                # A tick that divides all times of all parts.
                 tick=gcd(*(times.tick for times in timed)),
                 first=min((times.first for times in timed), default=0),
                 last=max((times.last for times in timed), default=0),

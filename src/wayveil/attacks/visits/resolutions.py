@@ -103,12 +103,14 @@ def ladder_of(times: Times, time_format: TimeFormat, widths_s: tuple[int, ...], 
     span = times.last - times.first
     unit = seconds_per_unit(time_format)
     if unit is None:
+        # Plain integers have no natural widths: powers of four of the tick, at most five of them.
         multiples = [4**i * tick for i in range(1, 32) if 4**i * tick < span]
         if len(multiples) > _MOST_MULTIPLES:
             picks = np.linspace(0, len(multiples) - 1, _MOST_MULTIPLES).round().astype(int).tolist()
             multiples = [multiples[i] for i in picks]
         return (EXACT, *(Bucket(name=str(width), width=width) for width in multiples), ANY_TIME)
     widths = {seconds: round(seconds / unit) for seconds in widths_s}
+    # A width that every time is a multiple of changes nothing, and one longer than all times is no time at all.
     buckets = [Bucket(name=_duration(s), width=width) for s, width in widths.items() if tick < width < span]
     first = (EXACT,) if exact or any(width <= tick for width in widths.values()) else ()
     return (*first, *buckets, ANY_TIME)
@@ -157,6 +159,7 @@ def cells(x: Array, y: Array) -> tuple[float, ...]:
     with np.errstate(over="ignore"):
         extent = max((float(column.max() - column.min()) for column in (x, y) if len(column)), default=0.0)
     tenths = 0
+    # Tenths, until the largest cell is at most half of the extent.
     while extent > 0 and tenths < 9 and 2 * _SIDES_M[-1] > extent * 10**tenths:
         tenths += 1
     return tuple(side / 10**tenths for side in _SIDES_M)

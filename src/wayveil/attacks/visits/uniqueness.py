@@ -155,6 +155,7 @@ class Uniqueness(OnVisits):
     @property
     def _few(self) -> list[int]:
         """The numbers of points that are compared over widths of time."""
+        # One, half of them, all: enough to see how risk grows.
         return sorted({1, (self.points + 1) // 2, self.points})
 
     def _bucket(self, times: Times, time_format: TimeFormat) -> Bucket:
@@ -172,6 +173,7 @@ class Uniqueness(OnVisits):
         everybody = Everybody(person=person, people=int(person.max(initial=-1)) + 1, same=False)
         code = {name: i for i, name in enumerate(target.locations)}
         recode = np.array([code.get(name, len(code)) for name in queries.names], np.int64)
+        # A place that is not published has a code that nothing has.
         places = shared(recode[queries.location], target.location.astype(np.int64))
         return partial(_measure, everybody, queries.table, places, queries.t, target.t)
 

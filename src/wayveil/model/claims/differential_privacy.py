@@ -17,6 +17,9 @@ from wayveil.model.parameters import parameter
 
 __all__ = ["LARGEST_EPSILON", "DifferentialPrivacy", "delta_parameter", "epsilon_parameter", "odds_factor"]
 
+_CEILING = Context(prec=30, rounding=ROUND_CEILING)
+"""Numbers that are promised are rounded up."""
+
 LARGEST_EPSILON = 50
 """Beyond this the odds may change by more than 10**21: such a number is a mistake."""
 
@@ -116,18 +119,24 @@ class DifferentialPrivacy(Claim):
 
     @property
     def promise(self) -> str:
-        rest = "" if self.delta == 0 else f", but for a probability of at most {number_text(self.delta)}"
+        # Neighbours differ by one person more or less.  Two accounts of what somebody did are two such steps apart,
+        # through the data without this person: hence the square, and delta + e**epsilon delta.
+        first, second = "", ""
+        if self.delta != 0:
+            twice = Decimal(self.delta) * (1 + _CEILING.exp(Decimal(self.epsilon)))
+            first = f" (but for a probability of at most {number_text(self.delta)})"
+            second = f" (but for one of at most {Context(prec=3, rounding=ROUND_CEILING).plus(twice).normalize()})"
         return (
             f"Differential privacy with epsilon = {number_text(self.epsilon)} for each person with all their data: "
-            "whatever somebody knows, the publication changes the odds of anything about a person, such as of being in "
-            f"the data at all, at most by the factor {odds_factor(self.epsilon)}{rest}."
+            "whatever somebody knows, the publication changes the odds that a person is in the data at most by the "
+            f"factor {odds_factor(self.epsilon)}{first}, and the odds between any two accounts of what a person did at "
+            f"most by the factor {odds_factor(2 * self.epsilon)}{second}."
         )
 
     @property
     def membership_bound(self) -> Fraction:
         """The largest chance to be right about whether somebody is in the data, where both are as likely before."""
-        grown = Fraction(self.epsilon).limit_denominator(10**9)
-        factor = Fraction(Context(prec=30, rounding=ROUND_CEILING).exp(Decimal(grown.numerator) / grown.denominator))
+        factor = Fraction(_CEILING.exp(Decimal(self.epsilon)))
         return (factor + Fraction(self.delta)) / (factor + 1)
 
     @property

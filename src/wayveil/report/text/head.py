@@ -53,6 +53,7 @@ class Exposure:
     @property
     def sentence(self) -> str:
         """The exposure in words, without a full stop."""
+        # What the attacker then does, in words that fit "can".
         does = ABOUT[self.share.about][1] or "succeed"
         worst = "" if self.largest is None or self.largest.value is None else f", at worst {self.largest.text}"
         limit = threshold_text(self.limit, odds=self.share.about == "identity")
@@ -210,6 +211,7 @@ def exposures(
     """
     exposures_left: list[Exposure] = []
     for result in published:
+        # Each number that counts people above a limit is an exposure, if anybody is above it.
         for share in result.numbers.values():
             if share.statistic != "share above" or share.threshold is None or not share.value:
                 continue
@@ -281,23 +283,22 @@ def make_head(
         "not_stopped": tuple(not_stopped),
         "missing": tuple(missing),
     }
+    # Three states: refused, kept but with reasons, kept and low.  A reason is something the publisher should decide
+    # about, with what to try.
     if not holds:
         return Head(state="refused", **content)
     reasons: list[str] = []
     remedies: tuple[str, ...] = ()
     lost = None if loss is None else lost_share(loss)
-    if remaining.synthetic and lost is None:
-        reasons.append("how far the synthetic trips are from the data was not measured")
-        remedies = ("wayveil measure, which runs the attacks and metrics that were left out",)
-    elif remaining.synthetic and lost is not None and loss is not None and lost > _FAR:
-        reasons.append(
-            f"the synthetic trips are far from the data ({words(loss.name).lower()}: {loss.number.text} differs)"
-        )
-        remedies = tuple(remaining.remedies)
-    elif remaining.below_half:
+    # What is left comes first: a promise that is kept by publishing nothing is of no use.
+    if remaining.below_half:
         took = ", ".join(f"{name} took {_percent(share)}" for name, share in remaining.list_reasons())
         reasons.append(f"only {_percent(remaining.shares[remaining.worst])} of the {remaining.worst} are left: {took}")
         remedies = tuple(remaining.remedies)
+    elif remaining.synthetic:
+        # Nothing of the data is left in synthetic trips: what counts is how far they are from them.
+        reasons += _distance_reasons(loss, lost)
+        remedies = tuple(remaining.remedies) if reasons else ()
     elif loss is not None and lost is not None and lost > _HALF:
         purpose = f" for {use}" if use is not None else ""
         reasons.append(f"most of the use{purpose} is lost ({words(loss.name).lower()} {loss.number.text})")
@@ -311,6 +312,15 @@ def make_head(
         reasons.append(f"{len(missing)} attack{'s were' if len(missing) > 1 else ' was'} not run")
         remedies += ("wayveil measure, which runs the attacks and metrics that were left out",)
     return Head(state="but" if reasons else "kept", reasons=tuple(reasons), remedies=remedies, **content)
+
+
+def _distance_reasons(loss: Score | None, lost: float | None) -> list[str]:
+    """Return why synthetic trips may not be called useful: too far from the data, or nobody measured it."""
+    if loss is None or lost is None:
+        return ["how far the synthetic trips are from the data was not measured"]
+    if lost <= _FAR:
+        return []
+    return [f"the synthetic trips are far from the data ({words(loss.name).lower()}: {loss.number.text} differ)"]
 
 
 def _strongest(
@@ -337,6 +347,7 @@ def _strongest(
                 adversary=result.adversary if exposed and result.name in promised else "",
             )
             share = 0.0 if above is None or above.value is None else float(above.value)
+            # With exposures the attack with most exposed people is the strongest; without, the largest mean.
             ranked.append(((share if exposed else 0.0, float(mean.value)), strongest))
     return max(ranked, key=lambda one: one[0])[1] if ranked else None
 

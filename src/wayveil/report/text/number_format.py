@@ -22,5 +22,8 @@ def clean(text: object) -> str:
     """
     spaced = re.sub(r"[\t\n\r]+", " ", str(text))
     return "".join(
-        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in ("Cc", "Cs") or c in _TURNING else c for c in spaced
+        # Control characters and signs that turn the direction of text are replaced: a name could otherwise make a page
+        # show something else.
+        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in ("Cc", "Cs") or c in _TURNING else c
+        for c in spaced
     )

@@ -66,6 +66,7 @@ def output_facts(published: Data, result: MethodResult) -> dict[str, str]:
     """Return what was made, in numbers."""
     facts = _counts(published)
     facts.pop("People", None)
+    # How many trajectories came to nothing is known from the result, not from the file.
     facts[published.not_published] = f"{int((~result.data.nonempty).sum()):,}"
     facts.update({name: value_text(value) for name, value in result.facts.items()})
     return facts

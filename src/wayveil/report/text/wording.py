@@ -36,6 +36,7 @@ def words(name: str) -> str:
     >>> words("max_distance_m")
     'Largest distance (m)'
     """
+    # Units stand at the end of names: _m, _m2.
     for end, unit in _UNITS.items():
         if name.endswith(end) and " " not in name:
             return f"{words(name.removesuffix(end))} ({unit})"
@@ -157,6 +158,7 @@ def measured_words(value: Fraction | None, share: bool, bound: Fraction | None =
     if not share:
         return format_number(int(value) if value.denominator == 1 else float(value)), ""
     text = ""
+    # More digits until the value no longer looks like the bound: 33.33 % beside a bound of 1/3 would be read as kept.
     for digits in (4, 6, 9, 12):
         text = f"{float(value * 100):.{digits}g}"
         if bound is None or value == bound or text != f"{float(bound * 100):.{digits}g}":
@@ -175,5 +177,6 @@ def one_in(share: float | None) -> str:
     """
     if share is None or not 1e-9 < share <= 0.5:
         return ""
+    # "1 in 3" is told where it is exact, "about 1 in 37" where percentages are small.
     exact = abs(1 / share - round(1 / share)) < 1e-6
     return f"{'' if exact else 'about '}1 in {round(1 / share):,}" if exact or share < 0.25 else ""

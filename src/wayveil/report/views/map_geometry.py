@@ -88,6 +88,7 @@ def layer_of(part: Strokes, frame: Frame, *, name: str, raw: bool, slices: IntAr
     times = np.zeros(len(part.row), np.int64) if slices is None else slices[part.row]
     if part.x2 is not None and part.y2 is not None:
         x2, y2 = frame.place(part.x2, part.y2)
+        # A box is two corners, one behind the other.
         x = np.stack([x, x2], axis=1).ravel()
         y = np.stack([y, y2], axis=1).ravel()
         offsets = part.offsets * 2
@@ -114,6 +115,7 @@ def network_lines(network: RoadNetwork | None, frame: Frame) -> MapLines | None:
         return None
     few = evenly(len(network), _MOST_ROADS)
     nodes = np.stack([network.from_node[few], network.to_node[few]], axis=1).ravel()
+    # Straight lines from node to node: shapes of roads would be many times as much data.
     x, y = frame.place(network.node_x[nodes], network.node_y[nodes])
     return _lines(np.arange(len(few) + 1) * 2, x, y)
 
@@ -126,12 +128,14 @@ def ring_lines(rings: Sequence[Ring], frame: Frame) -> MapLines:
 
 
 def _lines(offsets: IntArray, x: IntArray, y: IntArray) -> MapLines:
+    # Differences to the point before are small numbers, and short as text.
     steps = [np.diff(values, prepend=0).tolist() for values in (x, y)]
     return MapLines(offsets=offsets.tolist(), x=steps[0], y=steps[1])
 
 
 def _some(data: Data) -> tuple[Any, IntArray, int]:
     """Return as many trajectories with rows as are drawn, which rows these are, and how many trajectories there are."""
+    # Trajectories are spread evenly over the table, not the first ones: files are often sorted.
     with_rows = np.flatnonzero(data.nonempty)
     few = with_rows[evenly(len(with_rows), MOST_LINES)]
     return data.take(few), take(data.offsets, few)[1], len(with_rows)
@@ -153,6 +157,7 @@ def _on_roads(data: Routes, network: RoadNetwork | None) -> Strokes | None:
         return None
     part, row, total = _some(data)
     code = {name: i for i, name in enumerate(network.roads)}
+    # Roads of the publication are looked up by name in the network that knows where they are.
     road = np.array([code.get(name, -1) for name in part.network.roads], np.int64)[part.road]
     trajectory = trajectory_of_row(part.offsets)[road >= 0]
     row = row[road >= 0]
@@ -160,6 +165,7 @@ def _on_roads(data: Routes, network: RoadNetwork | None) -> Strokes | None:
     begin = network.from_node[road]
     end = network.to_node[road]
     new = np.ones(len(road), bool)
+    # A line is broken where the trajectory changes, or a road does not begin where the last ended.
     new[1:] = (trajectory[1:] != trajectory[:-1]) | (begin[1:] != end[:-1])
     # Every row adds where it ends, and the first row of a line also where it begins.
     at = np.arange(len(road)) + np.cumsum(new)
@@ -184,6 +190,7 @@ def _boxes(data: Boxes, network: RoadNetwork | None) -> Strokes:
     """Return every different sequence of boxes once, and so many of its boxes that they can be told apart."""
     number = alike(data)
     with_rows = np.flatnonzero(data.nonempty)
+    # Each different sequence once: hundreds of the same would only be darker.
     first = with_rows if number is None else with_rows[np.unique(number[with_rows], return_index=True)[1]]
     few = np.sort(first)[evenly(len(first), MOST_BOXES)]
     lengths = np.diff(data.offsets)[few]
@@ -223,11 +230,14 @@ def _simplified(offsets: IntArray, x: IntArray, y: IntArray, times: IntArray) ->
     y = y[rows]
     times = times[rows]
     offsets, x, y, times = _thinned(offsets, x, y, times, 20 * MOST_VERTICES)
+    # Every second point is dropped if it is near the line between its neighbours; a few rounds thin out straight
+    # stretches without a recursion.
     for _ in range(6):
         keep = np.ones(len(x), bool)
         inside = _inside(offsets, len(x))
         inside &= (np.arange(len(x)) - np.repeat(offsets[:-1], np.diff(offsets))) % 2 == 1  # its neighbours stay
         at = np.flatnonzero(inside)
+        # The border of a slice of time stays, or lines would reach into the wrong slice.
         keep[at] = (_off_line(x, y, at) > _TOLERANCE) | (times[at] != times[at - 1])
         if keep.all():
             break
@@ -252,6 +262,7 @@ def _off_line(x: IntArray, y: IntArray, at: IntArray) -> FloatArray:
     ay = (y[at + 1] - y[at - 1]).astype(np.float64)
     px = x[at] - x[at - 1]
     py = y[at] - y[at - 1]
+    # The nearest position on the segment, not on the endless line.
     along = np.clip((px * ax + py * ay) / np.maximum(ax * ax + ay * ay, 1e-9), 0, 1)
     distance: FloatArray = np.hypot(px - along * ax, py - along * ay)
     return distance

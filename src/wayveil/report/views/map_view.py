@@ -87,11 +87,13 @@ def map_view(
     chosen: list[tuple[str, Any, bool]] = [(names[0], before, True)] if with_raw else []
     if published or with_raw:
         chosen.append((names[1], after, False))
+    # Published trajectories are drawn only where they were published, or raw ones may be seen as well.
     lines = [(name, raw, strokes_of(data, network)) for name, data, raw in chosen]
     strokes = [(name, raw, part) for name, raw, part in lines if part is not None and len(part.x)]
     if counted is None and not strokes:
         return None
     extent = _extent(counted, [part for _, _, part in strokes])
+    # Positions become whole steps: shorter to write, and no coordinate finer than a pixel.
     step = max(extent[2] - extent[0], extent[3] - extent[1], 1e-3) / _STEPS
     frame = Frame(x=extent[0], y=extent[1], step=step)
     times = slices_of(before, after)
@@ -126,6 +128,7 @@ def map_view(
 def _counted(before: Any, after: Any, names: tuple[str, str], zones: Mapping[str, Ring]) -> _Counted | None:
     if before.n_rows == 0:
         return None
+    # From what says most: zones with outlines, roads, cells of a grid, places with positions.
     if zones and before.name_word == after.name_word == "places" and len(before.places().code) == before.n_rows:
         return _zones(before, after, names, zones)
     if before.name_word == after.name_word == "roads":
@@ -145,16 +148,19 @@ def _tell(
     counted: _Counted, before: Data, after: Data, frame: Frame, published: bool, slices: Slices | None
 ) -> tuple[MapMarks | None, list[MapSlice], str]:
     """Return the marks with anything to show, the slices of time, and the finding."""
+    # What was rejected is not public: its small counts are withheld like raw ones.
     fewest = 0 if published else MIN_PEOPLE
     size = len(counted.x)
     every = np.ones(after.n_rows, bool)
     raw, raw_people = _count_raw(counted, np.ones(len(counted.code), bool), size)
     published_counts, made_people = _count_made(counted, every, fewest)
     shapes = np.flatnonzero((raw > 0) | (published_counts > 0))
+    # Of many roads those with most traffic are drawn.
     if counted.kind == "roads" and len(shapes) > _MOST_ROADS:
         shapes = np.sort(shapes[np.argsort(-np.maximum(raw, published_counts)[shapes], kind="stable")[:_MOST_ROADS]])
     if not len(shapes):
         return None, [], ""
+    # Shares of all rows make two data sets of different size comparable.
     totals = (max(before.n_rows, 1), max(after.n_rows, 1)) if counted.percent else (1, 1)
     x, y = frame.place(counted.x[shapes], counted.y[shapes])
     x2, y2 = frame.place(counted.x2[shapes], counted.y2[shapes])
@@ -203,6 +209,7 @@ def _count_raw(counted: _Counted, rows: BoolArray, size: int) -> tuple[FloatArra
     some = rows & (counted.code >= 0)
     people = count_people_by_code(counted.code[some], counted.owner[some], size)
     counts = np.bincount(counted.code[some], minlength=size).astype(np.float64)
+    # Marks with too few people count 0, in every slice anew.
     counts[people < MIN_PEOPLE] = 0
     return counts, people
 
@@ -223,6 +230,7 @@ def _finding(raw: FloatArray, published: FloatArray, what: str) -> str:
     """Say how much of what is shown would have to move for the two to be the same."""
     if raw.sum() == 0 or published.sum() == 0:
         return f"Nothing is left to compare: {'no raw' if raw.sum() == 0 else 'no published'} {what} can be shown"
+    # Total variation: half of the sum of differences of shares.
     moved = float(np.abs(raw / raw.sum() - published / published.sum()).sum() / 2)
     if moved < 0.005:
         return f"The published {what} lie where the raw ones do"
@@ -241,6 +249,7 @@ def _extent(counted: _Counted | None, strokes: list[Any]) -> tuple[float, float,
         ys += [part.y for part in strokes]
     x = np.concatenate(xs)
     y = np.concatenate(ys)
+    # All but the outermost 0.2 % on each side, and a margin: one wrong position must not shrink the city to a dot.
     (x0, x1), (y0, y1) = (np.quantile(values, [0.002, 0.998]).tolist() for values in (x, y))
     least = max(x1 - x0, y1 - y0, 1.0) * 0.02
     return x0 - least, y0 - least, x1 + least, y1 + least
@@ -258,6 +267,7 @@ def _cells(before: Any, after: Any, names: tuple[str, str]) -> _Counted:
         row = np.clip(np.floor((y - y_low) / side), 0, ny - 1).astype(np.int64)
         return column, row
 
+    # The finest grid with which half of the rows are in cells of enough people: finer would show mostly nothing.
     for cells in _CELLS:
         side = max(x_high - x_low, y_high - y_low) / cells or 1.0
         nx, ny = (max(1, int(np.ceil((high - low) / side))) for low, high in ((x_low, x_high), (y_low, y_high)))
@@ -316,6 +326,8 @@ def _spread(low: tuple[IntArray, IntArray], high: tuple[IntArray, IntArray], nx:
 
 def _fill(c0: IntArray, r0: IntArray, c1: IntArray, r1: IntArray, weight: Any, nx: int, ny: int) -> FloatArray:
     """Return the sum of weights of the boxes that touch each cell: corners of differences, summed up twice."""
+    # A two-dimensional prefix sum: +1 at the corner where a box begins, -1 behind its ends, and summing along both axes
+    # fills it.  Four writes per box, however large it is.
     edges = np.zeros((ny + 1, nx + 1))
     for r, c, sign in ((r0, c0, 1), (r0, c1 + 1, -1), (r1 + 1, c0, -1), (r1 + 1, c1 + 1, 1)):
         np.add.at(edges, (r, c), sign * weight)

@@ -41,6 +41,7 @@ def views(
     fewer than `MIN_PEOPLE` people were are not shown.
     """
     fewest = 0 if published else MIN_PEOPLE
+    # Where, when, how long: none of these shows a single person.
     charts = [where(before, after, names, fewest), _when(before, after, names), _lengths(before, after, names)]
     together = groups if groups is not None else alike(after)
     if together is not None:
@@ -82,6 +83,7 @@ def balance(
     origin = np.arange(len(after)) if source is None else source
     nonempty = before.nonempty
     left = after.nonempty
+    # A trajectory counts as left if anything of it is published, whatever it was cut into.
     sources = distinct_values(origin[left & (origin >= 0)])
     invented = int((left & (origin < 0)).sum())
     n = int(nonempty.sum())
@@ -134,6 +136,7 @@ def _lengths(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
         return None
     top = max((int(length.max()) for length in lengths if len(length)), default=1)
     labels, shares = _classes(lengths, _LENGTHS, top)
+    # Leading classes without anybody are cut off.
     first = int(np.flatnonzero(shares[0] + shares[1])[0])  # where all are long, the short ones need no room
     labels = labels[first:]
     shares = [share[first:] for share in shares]
@@ -144,6 +147,7 @@ def _group_sizes(after: Data, groups: IntArray) -> Chart | None:
     inside = groups >= 0
     if not inside.any():
         return None
+    # People of a group, each once.
     pairs = distinct_rows(groups[inside], after.owner[inside])
     _, sizes = np.unique(groups[inside][pairs.first], return_counts=True)
     labels, (counts,) = _classes([sizes], _SIZES, int(sizes.max()), share=False)
@@ -195,6 +199,7 @@ def _entry(before: int, after: int, suppressed: int, invented: int | None) -> di
 def _changed_rows(before: Data, after: Data, origin: IntArray) -> tuple[int, int | None]:
     rows = trajectory_of_row(before.offsets)
     later = origin[trajectory_of_row(after.offsets)]
+    # Rows of dummies belong to a trajectory of their own behind all others.
     later = np.where(later < 0, len(before), later)
     intervals = after.intervals()
     if intervals is not None:
@@ -204,6 +209,8 @@ def _changed_rows(before: Data, after: Data, origin: IntArray) -> tuple[int, int
     else:
         what = (np.zeros(len(rows), np.int64), np.zeros(len(later), np.int64))
     _, code = np.unique(np.concatenate(what), return_inverse=True)
+    # Rows of a trajectory with the same key are the same row before and after; what is missing is gone, what is more is
+    # new.
     _, key = np.unique(np.concatenate([rows, later]) * (code.max(initial=0) + 1) + code, return_inverse=True)
     counts = [np.bincount(part, minlength=key.max(initial=-1) + 1) for part in (key[: len(rows)], key[len(rows) :])]
     gone = counts[0] - counts[1]
@@ -217,6 +224,7 @@ def _outside(rows: IntArray, t: IntArray | None, later: IntArray, intervals: tup
         return len(rows)
     known, rank = np.unique(np.concatenate([t, t_min, t_max]), return_inverse=True)
     at, begin, end = np.split(rank, [len(t), len(t) + len(t_min)])
+    # Trajectory and time as one number: the last box that has begun before a moment is found by searching.
     order = np.argsort(later * len(known) + begin, kind="stable")
     starts, ends = ((later * len(known) + moment)[order] for moment in (begin, end))
     moment = rows * len(known) + at

@@ -35,6 +35,7 @@ def _roads(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Char
     code = {name: i for i, name in enumerate(network.roads)}
     translate = np.array([code.get(name, -1) for name in after.network.roads], np.int64)
     passed = translate[after.road]
+    # Raw numbers of few people are not shown; published ones are public already.
     shown = count_people_by_code(before.road.astype(np.int64), before.row_owner(), n) >= MIN_PEOPLE
     raw = np.bincount(before.road, minlength=n)
     published = np.bincount(passed[passed >= 0], minlength=n)
@@ -59,6 +60,7 @@ def _places(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Cha
     later = translate[later] if len(later) else later
     published = np.bincount(later, minlength=len(known))
     published[count_people_by_code(later, after.owner[later_trajectory], len(known)) < fewest] = 0
+    # The largest on either side decides which places are shown.
     weight = np.maximum(np.where(shown, raw, 0), published)
     drawn = np.argsort(-weight, kind="stable")[:_MOST_PLACES]
     drawn = drawn[weight[drawn] > 0]

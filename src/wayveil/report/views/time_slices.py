@@ -38,6 +38,7 @@ def slices_of(before: Data, after: Data) -> Slices | None:
     if one is None or other is None or before.time_format != after.time_format or len(one) == 0 or not one.any():
         return None
     unit = seconds_per_unit(before.time_format)
+    # More than six hours are told by the hour of the day, whichever day it is; less in equal parts.
     if unit is not None and (one.max() - one.min()) * unit > _LONG_S:
         hours = [np.floor(t * unit / _HOUR_S).astype(np.int64) % 24 for t in (one, other)]
         labels = tuple(f"{hour:02d}:00 to {hour + 1:02d}:00" for hour in range(24))
@@ -47,6 +48,7 @@ def slices_of(before: Data, after: Data) -> Slices | None:
     n = -(-(high - low + 1) // wide)
     if n < 2:
         return None
+    # Times of the publication outside of the raw ones are in no slice.
     parts = [np.where((t >= low) & (t < low + n * wide), (t - low) // wide, -1) for t in (one, other)]
     ends = [low + i * wide for i in range(n + 1)]
     texts = [clock_text(end * unit) if unit is not None else f"{end:,}" for end in ends]

@@ -112,8 +112,10 @@ def _cut(data: Points, inside: BoolArray) -> tuple[Points, IntArray]:
     trajectory = trajectory_of_row(data.offsets)
     row = np.flatnonzero(~inside)
     begins = np.ones(len(row), np.bool_)
+    # A stretch ends where rows were taken out, and where the trajectory ends.
     begins[1:] = (np.diff(row) > 1) | (np.diff(trajectory[row]) > 0)
     first = np.flatnonzero(begins)
+    # Trajectories without rows stay as they are.
     empty = np.flatnonzero(np.diff(data.offsets) == 0)
     source = np.append(trajectory[row[first]], empty)
     lengths = np.append(np.diff(np.append(first, len(row))), np.zeros(len(empty), np.int64))

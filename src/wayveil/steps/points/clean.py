@@ -97,8 +97,11 @@ class Clean(Step):
         notes: tuple[str, ...] = ()
         if isinstance(self.max_speed, float):
             seconds = seconds_per_unit(data.time_format)
+            # km/h to metres per unit of the data's times; plain integers have no hours.
             speed = self.max_speed if seconds is None else self.max_speed / _KMH_PER_M_S * seconds
             unit = "metres per unit of time" if seconds is None else "km/h"
+            # The longest chain of points of which each can be reached from the one before: a single wrong point is
+            # dropped, not all that follow it.
             keep = longest_chains(data.offsets, data.t, data.x, data.y, speed, _LOOK_BACK) > 0
             notes += _dropped(keep, before, "points", "dropped", f"cannot be reached at {self.max_speed:g} {unit}")
             data = data.where(keep)
@@ -107,6 +110,7 @@ class Clean(Step):
             same = "repeats the position before" + " and after" * (self.repeats == "ends")
             notes += _dropped(keep, before, "points", "dropped", same)
             data = data.where(keep)
+        # Only now: cleaning may have left too few.
         enough = np.diff(data.offsets) >= self.min_points
         few = f"has fewer than {self.min_points} point{'s' * (self.min_points != 1)}"
         notes += _dropped(enough, n_before, "trajectories", "removed", few)
@@ -117,6 +121,7 @@ class Clean(Step):
 def _repeated(data: Points, *, ends: bool) -> BoolArray:
     """Return which rows have the position of the row before, and with `ends` also that of the row after."""
     same = np.zeros(data.n_rows + 1, np.bool_)
+    # Equal to the row before, within a trajectory.
     same[1:-1] = ~first_rows(data)[1:] & (data.x[1:] == data.x[:-1]) & (data.y[1:] == data.y[:-1])
     return same[:-1] & same[1:] if ends else same[:-1]
 

@@ -116,9 +116,11 @@ class Mark(Step):
         place = self._cells(data.x), self._cells(data.y)
         known = np.zeros(data.n_rows, np.bool_)
         for _, begin, end in self._hours():
+            # Hours that go over midnight are two stretches.
             inside = (begin <= hour) & (hour < end) if begin < end else (begin <= hour) | (hour < end)
             rows = np.flatnonzero(inside)
             rows = rows[_at_main_place(person[rows], place[0][rows], place[1][rows], data.t[rows])]
+            # The earliest row of each trajectory at the main place.
             known[rows[np.unique(track[rows], return_index=True)[1]]] = True
         return known
 
@@ -140,6 +142,7 @@ def _ends(data: Points) -> BoolArray:
 
 def _random(data: Points, count: int, seed: int) -> BoolArray:
     """Mark the `count` rows of each trajectory that come first when all are shuffled."""
+    # Random numbers sorted within each trajectory: the first `count` are a random sample without repetition.
     track = trajectory_of_row(data.offsets)
     shuffled = np.lexsort((np.random.default_rng(seed).random(data.n_rows), track))
     known = np.empty(data.n_rows, np.bool_)
@@ -149,6 +152,7 @@ def _random(data: Points, count: int, seed: int) -> BoolArray:
 
 def _at_main_place(person: IntArray, x: FloatArray, y: FloatArray, t: IntArray) -> BoolArray:
     """Tell which rows are in the cell in which most rows of their person are."""
+    # Equal cells of a person stand side by side, in the order of time.
     order = np.lexsort((t, y, x, person))
     new = np.ones(len(order), np.bool_)
     columns = (person[order], x[order], y[order])
@@ -156,6 +160,7 @@ def _at_main_place(person: IntArray, x: FloatArray, y: FloatArray, t: IntArray) 
     cell = np.empty(len(order), np.int64)
     cell[order] = np.cumsum(new) - 1
     first = order[new]
+    # Per person the cell with most rows first; of several, the one that was entered earliest.
     best = np.lexsort((t[first], -np.bincount(cell, minlength=len(first)), person[first]))
     main = np.zeros(len(first), np.bool_)
     main[best[np.unique(person[first][best], return_index=True)[1]]] = True

@@ -84,6 +84,7 @@ class Resample(Step):
         gaps = 0
         if self.max_gap != "none":
             gap = duration_units(self.name, "max_gap", self.max_gap, data.time_format)
+            # A long gap cuts a trajectory: nobody knows where the person was meanwhile.
             apart = ~begins[1:] & (data.t[1:] - data.t[:-1] > gap)
             begins[1:] |= apart
             gaps = int(np.count_nonzero(apart))
@@ -105,6 +106,7 @@ class Resample(Step):
 
     def _times(self, t: IntArray, begins: np.ndarray, period: int) -> tuple[IntArray, IntArray]:
         """Return the new times, and for each the first row that is not earlier."""
+        # How many multiples of the period lie between each row and the one before: these are the new points.
         tick = t // period
         count = np.empty(len(t), np.int64)
         count[1:] = tick[1:] - tick[:-1]
@@ -116,11 +118,13 @@ class Resample(Step):
                 f"{_MOST_POINTS:,}. Choose a longer period, or a max_gap."
             )
         row = np.repeat(np.arange(len(t)), count)
+        # Counted back from the row: the last of them is at or before its time.
         later = np.cumsum(count)[row] - 1 - np.arange(len(row))
         return (tick[row] - later) * period, row
 
     def _positions(self, data: Points, when: IntArray, row: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the positions at these times; `row` is the first row of the data that is not earlier."""
+        # The row before, or the row itself where it is exactly at the time.
         before = row - (data.t[row] > when)
         passed = when - data.t[before]
         whole = data.t[row] - data.t[before]

@@ -88,6 +88,7 @@ class Split(Step):
         """Return the parts, notes, and for every part the trajectory that it comes from."""
         check_spans(self.name, data)
         role = np.zeros(data.n_rows, np.int64)
+        # Roles of rows: 1 begins a stay, 2 lies inside, 3 ends it; 0 is on the move.
         if self.stay != "none":
             stay = duration_units(self.name, "stay", self.stay, data.time_format)
             role = find_stays(data.offsets, data.t, data.x, data.y, stay, self.stay_radius)
@@ -95,9 +96,11 @@ class Split(Step):
         gaps = 0
         if self.gap != "none":
             gap = duration_units(self.name, "gap", self.gap, data.time_format)
+            # A gap inside a stay is no gap: the person did not move.
             apart = ~begins[1:] & (data.t[1:] - data.t[:-1] > gap) & (role[1:] < 2)
             begins[1:] |= apart
             gaps = int(np.count_nonzero(apart))
+        # A new trip begins where a stay ends.
         begins |= role == 3
         rows = np.flatnonzero(role != 2)
         lengths, alone = _lengths(begins[rows], role[rows])

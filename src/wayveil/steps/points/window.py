@@ -71,6 +71,7 @@ class Window(Step):
         if data.n_rows and int(data.t.min()) - width < np.iinfo(np.int64).min:
             raise InputError("window: a time is too close to the smallest 64-bit integer; shift the times.")
         trajectory = trajectory_of_row(data.offsets)
+        # Windows begin at multiples of the width, the same for everybody.
         window = data.t // width
         begins = np.ones(data.n_rows, np.bool_)
         begins[1:] = (trajectory[1:] != trajectory[:-1]) | (window[1:] != window[:-1])

@@ -76,6 +76,7 @@ class Bucket(Step):
         if data.n_visits and int(data.t.min()) - width < np.iinfo(np.int64).min:
             raise InputError("bucket: a time is too close to the smallest 64-bit integer; shift the times.")
         floored = data.t // width * width
+        # Ends of trips may share a time; visits may not, so places in one bucket are told apart by small steps.
         if not data.one_per_time:
             return replace(data, t=floored), (f"Times were floored to {self.width}.",)
         stay, t = place_in_buckets(

@@ -61,6 +61,7 @@ class Days(Step):
         if seconds is None or (data.n_rows and not data.t.any()):
             raise InputError("days: the stops have no dates, so they cannot be cut by day; give a column t with dates.")
         hour = round(_HOUR_S / seconds)
+        # Days begin at `start` o'clock: a night out belongs to the day before.
         day = (data.t // hour - self.start) // 24
         trajectory = trajectory_of_row(data.offsets)
         begins = np.ones(data.n_rows, np.bool_)

@@ -101,9 +101,11 @@ class Fold(Step):
         second = round(1 / unit)
         if data.n_visits and int(data.t.min()) - 14 * _DAY_S * second < np.iinfo(np.int64).min:
             raise InputError("fold: a time is too close to the smallest 64-bit integer; shift the times.")
+        # Counted from the hour at which a day begins.
         since = data.t - self.start * _HOUR_S * second
         day, moment = np.divmod(since, _DAY_S * second)
         width = (duration_s(self.part) or 0) * second
+        # 1970 began on a Thursday; the first Monday is day 4.
         weekday = (day - _MONDAY) % 7
         typical = {
             "day": np.full(len(day), _MONDAY),
@@ -121,6 +123,7 @@ class Fold(Step):
             )
             return replace(data, t=bucket + opening), (more_notes,), np.arange(len(data))
         bucket = typical * _DAY_S * second + moment // width * width
+        # A trajectory per week, or per day.
         span = (day - _MONDAY) // 7 if self.to == "week" else day
         begins = np.ones(data.n_visits, np.bool_)
         begins[1:] = (trajectory[1:] != trajectory[:-1]) | (span[1:] != span[:-1])

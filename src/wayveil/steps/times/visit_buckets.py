@@ -53,7 +53,9 @@ def place_in_buckets(
     if keep != "all":
         stay = ~follows if keep == "first" else ~np.append(follows[1:], np.zeros(min(1, n), np.bool_))
         return stay, start[stay]
+    # Visits of one trajectory in one bucket have one number.
     bucket = np.cumsum(~follows)
+    # Equal places of a bucket side by side, the earliest first: later ones are left out.
     order = np.lexsort((np.arange(n), location, bucket))
     again = np.zeros(n, np.bool_)
     again[order[1:]] = (bucket[order[1:]] == bucket[order[:-1]]) & (location[order[1:]] == location[order[:-1]])
@@ -63,5 +65,6 @@ def place_in_buckets(
     rank: IntArray = (number - number[np.maximum.accumulate(np.where(follows, 0, np.arange(n)))])[stay]
     seconds = seconds_per_unit(time_format)
     second = 1 if seconds is None else round(1 / seconds)
+    # Places of a bucket get consecutive times, a second apart where they fit into the bucket, else a unit.
     unit = second if n == 0 or int(rank.max()) * second < width else 1
     return stay, start[stay] + rank * unit

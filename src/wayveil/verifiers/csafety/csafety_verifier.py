@@ -104,6 +104,7 @@ def check_csafety(published: Stops, claim: CSafety, *, original: Stops | None = 
     '1/4'
     """
     codes = None
+    # The original is read only for trajectories that are published: of others nothing is claimed.
     if original is not None and len(original) == len(published):
         used = original.place[np.repeat(np.diff(published.offsets) > 0, np.diff(original.offsets))]
         codes = codes_in(published.taxonomy, original.taxonomy, used)
@@ -112,6 +113,8 @@ def check_csafety(published: Stops, claim: CSafety, *, original: Stops | None = 
         return _verdict(published, claim, original, None, None, reason)
     findings = _Findings.of(published, claim, original, codes)
     witness = (
+        # The first that breaks is the witness, from what makes all other counts meaningless to what is a matter of
+        # degree.
         findings.false()
         or findings.small()
         or findings.dominated()
@@ -190,6 +193,7 @@ class _Findings:
         truth = None
         if original is not None and codes is not None:
             wrong = misfits(data, original, codes, np.arange(len(data)))
+            # A stop that fits but for its label was published as less sensitive than it is.
             mislabelled = np.setdiff1d(wrong, misfits(data, original, codes, wrong, labels=False))
             # Where somebody truly was decides where nested nodes are involved: a generalized stop at an inner node may
             # hide one of the very leaves that are published beside it.
@@ -229,6 +233,7 @@ class _Findings:
     def owner_share(self) -> tuple[Fraction, IntArray]:
         """The largest share of a class that one person owns, and the classes where it is."""
         pairs = zip(self.classes.most.tolist(), self.classes.trajectories.tolist(), strict=True)
+        # People own whole trajectories, so shares are fractions of small integers.
         # Fractions, because a share of exactly 1/m is allowed and floats would decide by the last digit.
         shares = [Fraction(most, n) for most, n in pairs]
         largest = max(shares)
@@ -249,6 +254,7 @@ class _Findings:
         if not len(which):
             return None
         lengths = (self.data.offsets[1:] - self.data.offsets[:-1])[which]
+        # The smallest counter-example: the shortest, then the first by name.
         record = min(self.data.record(i) for i in which[lengths == lengths.min()].tolist())
         return {"stops": record, "breaks": "labels" if len(self.mislabelled) else "original"}
 
@@ -286,6 +292,7 @@ class _Findings:
         class_of, nodes = self.classes.sensitive_nodes()
         here = nodes[class_of == which]
         node = min(upper[of == which].tolist(), key=tree.nodes.__getitem__)
+        # Below it, and not the node itself.
         below = here[tree.covers(np.array([node]), here) & (here != node)]
         names = [tree.nodes[node], min(tree.nodes[i] for i in below.tolist())]
         return {"places": self.classes.places(which), "nodes": names, "breaks": "antichain"}
@@ -299,6 +306,7 @@ class _Findings:
         which = self.classes.shortest(np.unique(worst.of))
         unsafe_places = []
         for node in worst.node[worst.of == which].tolist():
+            # The leaf that is shown is the first by name below the node: all leaves below it are equally probable.
             # Nodes in preorder: all below a node are one stretch.
             below = tree.order[tree.first[node] : tree.last[node]]
             spend(5_000 + 200 * len(below))

@@ -113,6 +113,7 @@ def judge_share(
     when, where = np.divmod(table.doublets, len(table.names))
     # Nothing is earlier than the span, because no trajectory begins before it.
     begins = (table.times[when] < until) & _in_group(table.names, places)[where]
+    # Sequences are judged where they begin: each begins in exactly one share.
     begin = np.flatnonzero(begins[table.item])
     worst, by_length = judge_listed(table, claim, longest, begin=begin)
     return replace(
@@ -169,6 +170,7 @@ def join_shares(
     """
     _longest(claim)
     scope = Scope(owners=owners, trajectories=trajectories, visits=visits)
+    # In the order of time, so that gaps and overlaps show between neighbours.
     ordered = sorted(shares, key=lambda share: (share.first, share.until, share.places))
     reason = next((share.refusal for share in ordered if share.refusal), "") or _gap(ordered, claim, scope, pairs)
     if reason:
@@ -196,6 +198,7 @@ def cut_share(published: Visits, *, first: int, until: int, places: tuple[int, i
     if places[1] > 1:
         begins &= _in_group(published.locations, places)[published.location]
     rows = np.flatnonzero(begins)
+    # From the first visit in the span on, everything of the trajectory: a sequence may end long after it.
     trajectory = trajectory_of_row(published.offsets)
     some, at = np.unique(trajectory[rows], return_index=True)
     start = np.full(len(published), len(begins))
@@ -213,6 +216,7 @@ def _check_span(first: int, until: int, places: tuple[int, int]) -> None:
 def _in_group(names: Sequence[str], places: tuple[int, int]) -> BoolArray:
     """Tell which places are in the group; the same on every machine."""
     which, many = places
+    # By a hash of the name: which group a place is in must not depend on the machine or on codes.
     keys = (blake2b(str(name).encode("utf-8", "surrogatepass"), digest_size=8).digest() for name in names)
     return np.array([int.from_bytes(key, "little") % many == which for key in keys], bool)
 
@@ -246,6 +250,7 @@ def _gap(shares: Sequence[KclShare], claim: KclPrivacy, scope: Scope, pairs: int
     whole = all(listed == [(i, len(listed)) for i in range(len(listed))] for listed in groups.values())
     if not whole or any(one[1] != two[0] for one, two in pairwise(groups)):
         return "The shares overlap or leave a gap, so some sequences were judged twice or not at all."
+    # Four sums that only the whole table has; a share that lost rows, or was judged twice, changes one of them.
     if sum(share.visits for share in shares) != scope.visits:
         return "The shares do not add up to the visits of the table, so some were judged twice or not at all."
     if not scope.visits:

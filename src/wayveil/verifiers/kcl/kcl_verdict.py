@@ -73,6 +73,7 @@ class Extremes:
 
 def name_break(worst: Break, table: Table, claim: KclPrivacy) -> Break:
     """Return a break of a table in names and times, which mean the same outside of it."""
+    # Codes are those of one table; in shares of a table they differ, names do not.
     return replace(
         worst,
         sequence=tuple((t, place) for place, t in table.labels(worst.sequence)),
@@ -128,6 +129,7 @@ def verdict_of_all(scope: Scope, claim: KclPrivacy, table: Table, findings: Find
         )
         worst = name_break(broken, table, claim)
     reason = _reason(scope, claim, measured, worst)
+    # A witness is certain even if the search ended early.
     # The search for sequences of any length has a budget. What it could not certify does not hold: a verdict is never
     # better because the judge got tired.
     if not (worst or findings.certified):

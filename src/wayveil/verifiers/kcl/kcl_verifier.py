@@ -126,6 +126,7 @@ def judge_listed(
         table.item, table.end, longest=min(longest, table.longest), chunk_rows=max(1, CHUNK_ROWS), begin=begin
     )
     tally = _Tally(
+        # k above all people would never be reached: one more than all of them is enough to say so.
         k=min(claim.k, table.people + 1),
         allowed=_allowed(claim.c, table.n_trajectories),
         allowed_of_one=_allowed(claim.owner_share, table.n_trajectories),

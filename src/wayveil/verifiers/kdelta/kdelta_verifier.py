@@ -108,7 +108,9 @@ def check_kdelta(published: Points, claim: KDelta, *, original: Points | None = 
     shapes = Shapes.of(published)
     if claim.delta > 0:
         tally.tolerance = tolerance_m(published)
+    # From cheap to dear: too few with the same timestamps settle the case without a single distance.
     failure = too_few_at_these_times(shapes, claim.k)
+    # Where positions were drawn at random around a curve, the curve itself must be shared by k people.
     if claim.delta > 0 and claim.placement == "random" and failure is None:
         shapes = shapes.by_curve(published, tally.tolerance)
         failure = too_few_at_these_times(shapes, claim.k, "curve")
@@ -131,6 +133,7 @@ def _find_wish(data: Points, claim: KDelta, original: Points | None) -> BrokenWi
         return None
     nonempty = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
     group = np.full(len(data), -1)
+    # With delta = 0 a set is all trajectories that are the same to the last bit.
     group[nonempty] = same(data.offsets, columns_of(data), nonempty)[0]
     return find_broken_wish(group, people_of(data), claim, original)
 
@@ -153,6 +156,7 @@ def _verdict(
     """Say what was found; a `reason` given beforehand says why nothing is certain."""
     support = tally.smallest
     if failure or reason:  # what members asked for comes last, when all sets are known
+        # What was measured up to a failure is no minimum over all, so only the failure's own number is told.
         support = None if failure is None else failure.together if failure.breaks == "set" else failure.people
         support = tally.smallest if failure and failure.breaks == "share" else support
     measured: dict[str, int | float | str | None] = {

@@ -155,6 +155,7 @@ class _Findings:
 
     def _half(self, published: Routes, claim: StrictK) -> dict[str, Any] | None:
         """Return the route with the fewest people if half of k or more of those who share it may be dummies."""
+        # More than half of k must be people: behind dummies alone nobody hides.
         least = int(self.people.min())
         if least >= claim.fewest_people:
             return None
@@ -176,6 +177,7 @@ def _dominated(data: Routes, groups: RouteGroups, share: Fraction) -> dict[str, 
     if not len(bad):
         return None
     shown = _first_of(data, groups, bad)
+    # The route that is shown may be dominated in several slices: the numbers are those of the earliest.
     same_route = [i for i in bad.tolist() if data.record(int(groups.first[i])) == shown["roads"]]
     one = min(same_route, key=lambda i: int(groups.slice[i]))
     return {**shown, "of_one": int(groups.largest[one]), "trajectories": int(groups.rows[one]), "breaks": "share"}
@@ -196,6 +198,7 @@ def _first_of(data: Routes, groups: RouteGroups, which: IntArray) -> dict[str, A
 
 def _largest_share(groups: RouteGroups) -> float:
     """Return the largest share of the trajectories with one route that one person owns."""
+    # Groups of nobody have no rows.
     return float((groups.largest / np.maximum(groups.rows, 1)).max(initial=0.0))
 
 

@@ -197,6 +197,7 @@ def _judge_shares(table: _Table, share: Fraction, budget: StepBudget) -> tuple[f
     groups = table.groups
     after = table.after()
     n = len(groups)
+    # One entry per route and person: sorted by person, then by route in the order of the tree.
     of_pair = np.repeat(np.arange(n), groups.people)
     order = np.argsort(groups.person * n + of_pair)
     person = groups.person[order]
@@ -220,6 +221,7 @@ def _judge_shares(table: _Table, share: Fraction, budget: StepBudget) -> tuple[f
     who = person * n_slices + groups.slice[group]
     try_all = _Shares(table, share, budget)
     for one in np.unique(who[bad]).tolist():
+        # What this person has of each route in this slice.
         pairs = np.flatnonzero(who == one)
         budget.consume(_STEPS_PER_ROAD)
         witness = try_all.witness(dict(zip(group[pairs].tolist(), times[pairs].tolist(), strict=True)))
@@ -241,6 +243,7 @@ class _Shares:
     def witness(self, times: dict[int, int]) -> dict[str, Any] | None:
         """Return a subsequence of which the owner of these groups, each so many times, has too large a share."""
         routes = {group: self._table.wanted(group) for group in times}
+        # Whole routes first: they are the likeliest witnesses, and cheap.
         for group, route in routes.items():
             witness = self._try(route, sum(n for other, n in times.items() if _contains(routes[other], route)), group)
             if witness:
@@ -283,6 +286,8 @@ class _Shares:
         """
         so_far = 0
         spend(1_000 * len(times))
+        # Routes sorted by how many trajectories contain them.  A common subsequence of any set of them is contained in
+        # at least as many trajectories as the set's most frequent route, so only these sums have to be compared.
         for rows, n in sorted((self._rows_of(group), n) for group, n in times.items()):
             so_far += n
             if exceeds(so_far, rows, self._share):
@@ -370,6 +375,7 @@ class _Table:
         rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
         offsets, road = groups.routes(data)
         in_slice = np.repeat(groups.slice, np.diff(offsets))
+        # A road means something only within its slice: slice and road are one code.
         codes, ranked = np.unique(in_slice * len(names) + rank[road], return_inverse=True)
         # Four bytes a road, largest first, compare like the numbers.
         flat = ranked.astype(">u4").tobytes()
@@ -463,6 +469,7 @@ class _Search:
         """Return the first row of `road` in each route that has it."""
         table = self._table
         n = len(self._table.road)
+        # Rows of each road stand together in `place`, sorted by row.
         lo, hi = np.searchsorted(table.place, [road * n, (road + 1) * n])
         budget.consume(_STEPS_PER_ROAD + int(hi - lo))
         rows = table.place[lo:hi] - road * n
@@ -474,6 +481,7 @@ class _Search:
         table = self._table
         n = len(self._table.road)
         budget.consume(_STEPS_PER_ROAD + len(rows))
+        # The next row of this road at or behind the given ones is found by searching in the sorted positions.
         next_row = table.place[np.searchsorted(table.place, road * n + rows + 1)] - road * n
         later: IntArray = next_row[next_row < table.end[rows]]
         return later

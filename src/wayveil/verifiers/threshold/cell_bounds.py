@@ -41,6 +41,7 @@ class Equations:
 
     def matrix(self) -> Any:
         """Return the equations as a sparse matrix."""
+        # One row per equation, a 1 for each of its cells.
         row = np.repeat(np.arange(len(self.members)), [len(cells) for cells in self.members])
         column = np.concatenate([np.zeros(0, np.int64), *self.members])
         return csr_array((np.ones(len(row)), (row, column)), shape=(len(self.members), self.n_cells))
@@ -76,6 +77,7 @@ def solve_bounds(equations: Equations, cell: int) -> tuple[float, float]:
     objective[cell] = 1.0
     bounds = []
     for sign in (1.0, -1.0):
+        # Status 3: unbounded, so no total speaks of the cell.
         solution = linprog(sign * objective, A_eq=matrix, b_eq=np.array(equations.rest, float), method="highs")
         bounds.append(np.inf if solution.status == 3 else sign * solution.fun if solution.success else np.nan)
     return float(bounds[0]), float(bounds[1])
@@ -84,6 +86,8 @@ def solve_bounds(equations: Equations, cell: int) -> tuple[float, float]:
 def _search(equations: Equations, cells: IntArray, is_clear: Any, solve: Any) -> IntArray:
     left = np.array(cells, np.int64)
     stuck: list[int] = []
+    # Before each round `left` are cells of which it is not known whether they are pinned.  A table that clears several
+    # at once is looked for; if it clears none, the first is asked alone, and leaves the list either way.
     while len(left):
         table = solve(equations, left)
         clear: BoolArray = np.zeros(len(left), np.bool_) if table is None else is_clear(left, table)
@@ -109,6 +113,8 @@ def _most(equations: Equations, cells: IntArray, least: int) -> IntArray | None:
     Behind the cells, there is a variable for each of `cells`: it is no more than the cell, and no more than `least`.
     """
     n = len(cells)
+    # A helper variable per cell, at most the cell and at most `least`: their sum is largest where as many cells as
+    # possible reach `least`.
     objective = np.concatenate([np.zeros(equations.n_cells), -np.ones(n)])
     pick = csr_array((-np.ones(n), (np.arange(n), cells)), shape=(n, equations.n_cells))
     below = hstack([pick, eye_array(n)], format="csr")
@@ -137,5 +143,7 @@ def _whole(equations: Equations, solution: Any) -> IntArray | None:
     """Return the table that was found, as whole numbers that fit exactly; None where there is none."""
     if solution.x is None or not np.isfinite(solution.x).all():
         return None
+    # The vertices of such a polyhedron are whole numbers where the equations are those of a table with margins; a
+    # solution is only believed if, rounded, it keeps every equation exactly.
     table = np.rint(solution.x[: equations.n_cells]).astype(np.int64)
     return table if equations.fits(table) else None

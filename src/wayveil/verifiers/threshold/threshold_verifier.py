@@ -76,6 +76,8 @@ def check_threshold(published: CountTables, claim: Threshold, *, original: Any =
     if not isinstance(published, CountTables):
         raise InputError("A threshold is one for tables of counts, and these data are none.")
     shown = _read_rows(published)
+    # In the order of what can be said without more: the form of the rows, the size of the numbers; then, with the
+    # original, whether they are true and who is behind them; then what can be worked out.
     fault = _find_wrong_row(shown, claim) or _find_small_number(shown, claim.k)
     facts = _Facts()
     not_judged: list[str] = []
@@ -85,6 +87,8 @@ def check_threshold(published: CountTables, claim: Threshold, *, original: Any =
     if fault is None and claim.margins == "yes":
         fault, judged = _find_disclosed(shown, claim)
         not_judged += [] if judged else [NOT_THE_UNKNOWN]
+    # From files alone the numbers of people stay open, and the verdict says so: never a better verdict for want of
+    # evidence.
     if original is None:
         not_judged.insert(0, NOT_THE_PEOPLE)
     totals = sum(_is_total(cell, claim) for cell in shown)
@@ -148,6 +152,7 @@ def _read_rows(published: CountTables) -> dict[Cell, int]:
     shown: dict[Cell, int] = {}
     for table in range(len(published)):
         for zone, to_zone, t, number in published.record(table):
+            # A row that stands twice could say two things; -1 is refused below as smaller than any k.
             shown[zone, to_zone, t] = -1 if (zone, to_zone, t) in shown else number
     return shown
 
@@ -162,6 +167,7 @@ def _is_total(cell: Cell, claim: Threshold) -> bool:
 
 def _find_wrong_row(shown: Mapping[Cell, int], claim: Threshold) -> _Fault | None:
     """Return a row that such a table does not have; times may be missing altogether where the data have none."""
+    # Data without times have None everywhere, and then None is no total.
     no_times = all(t is None for _, _, t in shown)
     for cell in shown:
         zone, to_zone, t = cell
@@ -180,6 +186,7 @@ def _find_small_number(shown: Mapping[Cell, int], k: int) -> _Fault | None:
     """Return the smallest number, if it is below k: people are never more than what is counted."""
     if not shown:
         return None
+    # What is counted is never less than the people in it, so a number below k is too small whatever it counts.
     cell = min(shown, key=lambda one: shown[one])
     if shown[cell] < 0:
         return _Fault.at("A row stands twice.", cell)
@@ -190,14 +197,18 @@ def _find_small_number(shown: Mapping[Cell, int], k: int) -> _Fault | None:
 
 def _compare(shown: Mapping[Cell, int], claim: Threshold, original: Any) -> _Facts:
     """Compare every number with the original, and look for small cells that can be worked out."""
+    # Counted here once more, from the definition and with other tools than the method uses.
     names, parts = _true_parts(original, claim)
     cells = _numbers_of(parts, claim)
+    # With totals, zones and times that are too small as wholes were taken out before anything was added up.
     inside = parts if claim.margins == "no" else _large_lines(parts, claim)
     frames = [_numbers_of(inside, claim)]
     if claim.margins == "yes":
         frames += [_numbers_of(inside.with_columns(**total), claim) for total in _added_up(claim)]
+    # Every published row beside the true number; one that there is not has none.
     rows = _frame_of(shown, names).join(pl.concat(frames), on=_KEY, how="left")
     facts = _Facts(suppressed=len(cells), small=int(cells["small"].sum()))
+    # A number must be exactly the true one: noise is another claim.
     wrong = rows.filter(pl.col("value").is_null() | (pl.col("value") != pl.col("count")))
     if len(wrong):
         number = wrong["row"][0]
@@ -210,6 +221,7 @@ def _compare(shown: Mapping[Cell, int], claim: Threshold, original: Any) -> _Fac
         return facts
     if len(rows):
         facts.min_people = int(rows["people"].min())  # type: ignore[arg-type]
+        # Exact fractions: a share of exactly 1/k is allowed.
         shares = {Fraction(one, whole) for one, whole in rows.select("largest", "value").unique().iter_rows()}
         facts.max_share = max(shares)
     few = rows.filter(pl.col("small"))
@@ -224,6 +236,7 @@ def _compare(shown: Mapping[Cell, int], claim: Threshold, original: Any) -> _Fac
     published = rows.select(_KEY)
     facts.suppressed = len(cells.join(published, on=_KEY, how="anti"))
     if claim.margins == "yes":
+        # Of the cells that totals count, those that are not published are the unknowns.
         hidden = frames[0].join(published, on=_KEY, how="anti").sort(_KEY)
         facts.fault = _find_worked_out(
             shown,
@@ -260,6 +273,7 @@ def _true_parts(original: Any, claim: Threshold) -> tuple[tuple[str, ...], pl.Da
     """Return the names of zones, and what everybody is of every cell."""
     events = list_events(original, tally=claim.tally, every=claim.every, component="verify")
     has_times = claim.every != ALL and original.has_times()
+    # A person counts once in a cell, or once per event there.
     part = pl.lit(1, pl.Int64) if claim.count == "people" else pl.len().cast(pl.Int64)
     columns = {"zone": events.zone, "to_zone": events.to_zone, "t": events.t, "person": events.person}
     parts = pl.DataFrame(columns).group_by("zone", "to_zone", "t", "person").agg(part=part)
@@ -269,11 +283,13 @@ def _true_parts(original: Any, claim: Threshold) -> tuple[tuple[str, ...], pl.Da
 
 def _numbers_of(parts: pl.DataFrame, claim: Threshold) -> pl.DataFrame:
     """Return what each number counts, how many people, the largest part of one of them, and whether it is too small."""
+    # Parts of one person in a number are added up first: a person in two cells of a row is one person of the row.
     each = parts.group_by([*_KEY, "person"]).agg(pl.col("part").sum())
     numbers = each.group_by(_KEY).agg(
         value=pl.col("part").sum(), people=pl.len().cast(pl.Int64), largest=pl.col("part").max()
     )
     share = claim.owner_share
+    # largest / value > share, cross-multiplied.
     dominated = pl.col("largest") * share.denominator > pl.col("value") * share.numerator
     return numbers.with_columns(small=(pl.col("people") < claim.k) | dominated)
 
@@ -294,6 +310,8 @@ def _large_lines(parts: pl.DataFrame, claim: Threshold) -> pl.DataFrame:
 
     Each round takes away the cells of every line that is too small without those taken away before.
     """
+    # Before each round, some lines are gone; a round takes out all lines that are small without them.  It ends when
+    # none is: each round takes out at least one.
     while True:
         gone = pl.zeros(len(parts), pl.Boolean, eager=True)
         for total in _added_up(claim):
@@ -318,10 +336,12 @@ def _equations(shown: Mapping[Cell, int], hidden: list[Cell], claim: Threshold) 
     """Return what the published totals say of hidden cells."""
     members: dict[Cell, list[int]] = {cell: [] for cell in shown if _is_total(cell, claim)}
     rest = {cell: shown[cell] for cell in members}
+    # Each hidden cell is one unknown of at most three equations: those of its row, its column and of everything.
     for number, cell in enumerate(hidden):
         for total in dict.fromkeys(_totals_of(cell, claim)):
             if total in members:
                 members[total].append(number)
+    # What published cells explain of a total is taken away; the rest is the sum of hidden ones.
     for cell, value in shown.items():
         for total in () if cell in members else dict.fromkeys(_totals_of(cell, claim)):
             if total in rest:
@@ -341,6 +361,8 @@ def _find_worked_out(
         return None
     equations = _equations(shown, hidden, claim)
     spend(_STEPS_PER_UNKNOWN * len(hidden))
+    # A small cell is protected if both 0 and k - 1 are possible: then nobody can rule out that it is empty, nor that it
+    # is large enough.
     for pinned in (find_pinned_low(equations, positions), find_too_low_highs(equations, positions, claim.k - 1)):
         if len(pinned):
             least, most = solve_bounds(equations, int(pinned[0]))
@@ -363,11 +385,14 @@ def _find_disclosed(shown: Mapping[Cell, int], claim: Threshold) -> tuple[_Fault
         return None, False
     spend(_STEPS_PER_UNKNOWN * len(hidden))
     equations = _equations(shown, hidden, claim)
+    # Forged totals may not even have a solution.
     if any(rest < 0 for rest in equations.rest):
         cell = next(cell for cell, rest in zip(_totals(shown, claim), equations.rest, strict=True) if rest < 0)
         return _Fault.at("A total is less than the cells that it counts.", cell), True
     for number in find_pinned_low(equations, np.arange(len(hidden))).tolist():
         least, most = solve_bounds(equations, number)
+        # A cell that cannot be 0, and can be at most k - 1, is disclosed as small; half a unit is for the solver's
+        # rounding.
         if not most > claim.k - 0.5:
             return (
                 _Fault.at(
@@ -391,6 +416,7 @@ _ELSEWHERE = "\N{REPLACEMENT CHARACTER}"
 
 def _unlisted(shown: Mapping[Cell, int], claim: Threshold) -> Iterable[Cell]:
     """Yield the cells that are not published, of all lines that a row names and of one beyond."""
+    # All combinations of lines that occur, and one line beyond: zones or times may have been left out as a whole.
     if claim.tally == "zones":
         zones = sorted({zone for zone, _, _ in shown} - {EVERYWHERE})
         times = sorted({t for _, _, t in shown if t is not None})
