@@ -247,6 +247,9 @@ class _Compared(_Declared, ABC):
     """Whether it must be known whose each trajectory of the target is; left out where only a publication is at hand."""
     timed: ClassVar[bool] = False
     """Whether times are compared; left out where a publication has the order of visits only."""
+    synthetic: ClassVar[bool | None] = False
+    """Whether it is about synthetic trajectories, of which none is somebody's: what takes one for the victim's does not
+    fit them, and the other way round; None where it makes no difference."""
     asks: ClassVar[str | None] = None
     """The parameter without which there is nothing to do: left out where nobody gives it."""
     additive: ClassVar[bool] = False
@@ -301,6 +304,8 @@ class Metric(_Compared):
     `count` looks at the data, `score` at the counts only.  Where the metric is `additive`, the counts of pieces are
     added with `model.sums.add`.
     """
+
+    synthetic: ClassVar[bool | None] = None
 
     @abstractmethod
     def count(self, original: Any, published: Any) -> Any:

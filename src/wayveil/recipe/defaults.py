@@ -81,20 +81,28 @@ def metrics_of(recipe: Recipe) -> tuple[Metric, ...]:
 
 def comparable(method: Any) -> dict[str, bool]:
     """Return what of a publication can be compared with the original: which trajectory is which, and times."""
-    return {"matched": not method.splits_trajectories or method.parts_in_time, "timed": method.keeps_times}
+    return {
+        "matched": not method.splits_trajectories or method.parts_in_time,
+        "timed": method.keeps_times,
+        "synthetic": method.synthetic,
+    }
 
 
-def fits(cls: Any, original: type, published: type, *, matched: bool, timed: bool = True) -> bool:
+def fits(
+    cls: Any, original: type, published: type, *, matched: bool, timed: bool = True, synthetic: bool = False
+) -> bool:
     """Return whether an attack or a metric can compare these kinds of data.
 
     A kind below the one that is accepted, as trips are below visits, can be compared with its own kind only.  `matched`
-    says whether it is known which trajectories belong together, `timed` whether both have the same times.
+    says whether it is known which trajectories belong together, `timed` whether both have the same times, `synthetic`
+    whether nothing that is published is anybody's.
     """
     # Trips are visits: what fits visits fits trips on both sides, but not a mixture of the two.
     kinds = cls.accepts is original and published in cls.targets
     if original is published and original is not cls.accepts:
         kinds = issubclass(original, cls.accepts) and cls.accepts in cls.targets
-    return kinds and (matched or not cls.matched) and (timed or not cls.timed)
+    about = cls.synthetic is None or cls.synthetic == synthetic
+    return kinds and about and (matched or not cls.matched) and (timed or not cls.timed)
 
 
 def is_ready(cls: Any, given: Mapping[str, Any]) -> bool:
@@ -103,7 +111,7 @@ def is_ready(cls: Any, given: Mapping[str, Any]) -> bool:
 
 
 def default_attacks(
-    original: type, published: type, *, claim: Guarantee | None = None, matched: bool = True, timed: bool = True
+    original: type, published: type, *, claim: Guarantee | None = None, matched: bool = True, timed: bool = True, synthetic: bool = False
 ) -> tuple[Attack, ...]:
     """Return every attack on these kinds of data, as strong as the claim says it withstands.
 
@@ -114,7 +122,7 @@ def default_attacks(
     attacks = []
     for name, cls in catalog.entries("attack").items():
         # Attacks follow the claim: they know what it allows an attacker to know, and count people above its bound.
-        if fits(cls, original, published, matched=matched, timed=timed) and is_ready(cls, promised):
+        if fits(cls, original, published, matched=matched, timed=timed, synthetic=synthetic) and is_ready(cls, promised):
             known = {p.name: p for p in parameters_of(cls)}
             settings = {} if claim is None else claim.settings_of(name)
             given = {key: value for key, value in settings.items() if key in known}
@@ -150,7 +158,7 @@ def _missing(
 
 
 def default_metrics(
-    original: type, published: type, *, method: Method | None = None, matched: bool = True, timed: bool = True
+    original: type, published: type, *, method: Method | None = None, matched: bool = True, timed: bool = True, synthetic: bool = False
 ) -> tuple[Metric, ...]:
     """Return every metric on these kinds of data, with its default parameters.
 
@@ -161,5 +169,5 @@ def default_metrics(
     return tuple(
         catalog.build("metric", name, given.get(name, {}))
         for name, cls in catalog.entries("metric").items()
-        if fits(cls, original, published, matched=matched, timed=timed)
+        if fits(cls, original, published, matched=matched, timed=timed, synthetic=synthetic)
     )

@@ -89,8 +89,8 @@ class PointModel:
 
     @property
     def mean_way(self) -> float:
-        """The mean of the logarithm of how many metres trips are long, of those that leave their cell."""
-        middle = (np.log(WAY_EDGES[:-1]) + np.log(WAY_EDGES[1:])) / 2
+        """How many metres trips are long on average, of those that leave their cell."""
+        middle = np.sqrt(WAY_EDGES[:-1] * WAY_EDGES[1:])
         total = float(self.ways.sum())
         return float(self.ways @ middle) / total if total > 0 else 0.0
 

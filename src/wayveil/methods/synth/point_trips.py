@@ -25,7 +25,7 @@ __all__ = ["draw_point_trips"]
 _FOR_GRID = Fraction(1, 8)
 _ROUNDS = 4
 _TRIALS = 1000
-_TILTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.6)
+_TILTS = (0.0, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0)
 _FOR_MOVES = 0.36  # of what is left of the budget goes to moves, on which the number of cells depends
 
 
@@ -79,7 +79,7 @@ def _fit_ways(model: PointModel, plane: _Plane, rng: np.random.Generator) -> Poi
         leaves = metres > 0
         if not leaves.any():
             return model
-        error = abs(float(np.log(metres[leaves]).mean()) - model.mean_way)
+        error = abs(float(metres[leaves].mean()) - model.mean_way)
         if error < smallest:
             best = tilted
             smallest = error

@@ -154,6 +154,10 @@ class Synth(Method):
             )
 
     @property
+    def random_noise(self) -> bool:
+        return True
+
+    @property
     def claim(self) -> DifferentialPrivacy:
         return DifferentialPrivacy(epsilon=self.epsilon, delta=self.delta)
 

@@ -276,7 +276,7 @@ def make_head(
         "exposed": exposed,
         "risk": _strongest(published, raw, exposed, promised),
         "loss": loss,
-        "left": remaining.shares,
+        "left": {} if remaining.synthetic else remaining.shares,
         "limit": limit,
         "use": use,
         "sizes": remaining.sizes,
