@@ -17,6 +17,7 @@ from wayveil.model.numbers import share
 __all__ = ["CopiedTrips", "CopiedWays"]
 
 _Trip = tuple[Any, ...]
+_DRAWS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +52,10 @@ class _Copies(Attack):
                 break
             trip = trips[number]
             others = by_start[trip[1]]
-            other = trips[others[int(rng.integers(len(others)))]]
             # As plausible as a true one for whoever knows how people move: it begins like one and goes on like another.
-            decoy = (trip[0], *other[1:])
-            if decoy not in happened:
+            drawn = [(trip[0], *trips[others[at]][1:]) for at in rng.integers(len(others), size=_DRAWS).tolist()]
+            decoy = next((one for one in drawn if one not in happened), None)
+            if decoy is not None:
                 true.append(trip)
                 decoys.append(decoy)
         return _Known(true=tuple(true), decoys=tuple(decoys))
@@ -94,7 +95,7 @@ class CopiedTrips(_Copies):
 
     Notes
     -----
-    Trips with one visit, and those for which the drawn decoy happened, are left out.  What most people do is published
+    Trips with one visit, and those for which eight drawn decoys happened, are left out.  What most people do is published
     more often than what nobody does, so `advantage` is above 0 also where nobody's trip made a difference.
 
     Examples
@@ -128,7 +129,7 @@ class CopiedTrips(_Copies):
 
 @dataclass(frozen=True, kw_only=True)
 class CopiedWays(_Copies):
-    """Somebody knows the way of a trip, as the cells it goes through and its first direction, and looks for it.
+    """Somebody knows the way of a trip, as the cells it goes through one after the other, and looks for it.
 
     Parameters
     ----------
@@ -139,15 +140,17 @@ class CopiedWays(_Copies):
 
     Notes
     -----
-    A decoy has the cell that a true trip was in before, and goes on like another from the same cell.
+    A decoy begins in the first cell of a true trip, and goes on like another from its second cell.  Ways of fewer than
+    three cells are left out.
 
     Examples
     --------
     >>> from wayveil.engines import LocalEngine
-    >>> data = Points.from_records([[(0, 0.0, 0.0), (1, 900.0, 0.0)], [(0, 0.0, 0.0), (1, 0.0, 900.0)]])
+    >>> ways = [[(0, 0.0, 0.0), (1, 900.0, 0.0), (2, 1800.0, 0.0)], [(0, 0.0, 900.0), (1, 900.0, 0.0), (2, 900.0, 900.0)]]
+    >>> data = Points.from_records(ways)
     >>> found = CopiedWays().run(data, data, sensitive={}, rng=np.random.default_rng(3), engine=LocalEngine())
-    >>> found.victims
-    0
+    >>> found.victims, found.measured["copied_share"], found.measured["decoy_share"]
+    (2, 1.0, 0.0)
     """
 
     cell: float = parameter(kind="number", low=1, default=500.0, help="side of a cell in metres")

@@ -49,7 +49,7 @@ class Synth(Method):
         How many trips are drawn; "noisy" is a noisy count of those of the data, each person's up to `trips_per_person`.
     trips_per_person : int
         Up to how many trips a person counts with each of them; who has more counts no more than that in all.
-    places : {"select", "declared"}
+    place_list : {"select", "declared"}
         Whether only places are named that enough people visit; or the list of places is public anyway, as stations are.
     days : "select" or FIRST..LAST
         Whether only days occur on which enough people travel; or which days the data are about, as everybody knows.
@@ -108,7 +108,7 @@ class Synth(Method):
         default=1,
         help="up to how many trips a person counts with each; who has more counts no more than that in all",
     )
-    places: str = parameter(
+    place_list: str = parameter(
         kind="choice",
         choices=("select", "declared"),
         default="select",
@@ -172,7 +172,7 @@ class Synth(Method):
         engine.progress("noisy model")
         budget = Budget(epsilon=Fraction(self.epsilon), delta=Fraction(self.delta))
         sequences, names = _sequences(data, share_trips(data.owner, data.nonempty, self.trips_per_person))
-        selects = self.places == "select"
+        selects = self.place_list == "select"
         shares = self._split(["trips", "days", "hours", "model", *(["places"] if selects else [])])
         total = self._count_trips(sequences.shares, budget, shares["trips"])
         chosen = np.arange(len(names))
@@ -221,9 +221,9 @@ class Synth(Method):
             raise InputError("synth: synthetic trips have no attributes of people. Leave out the columns to keep.")
         if not data.n_rows:
             raise InputError("synth: there is nothing to learn from: the data have no rows.")
-        if self.delta == 0 and self.places == "select" and not data.coordinates:
+        if self.delta == 0 and self.place_list == "select" and not data.coordinates:
             raise InputError(
-                "synth: with delta = 0 no place can be taken from the data. Say places=declared if the list of places "
+                "synth: with delta = 0 no place can be taken from the data. Say place_list=declared if the list of places "
                 "is public anyway, or give a delta such as 1e-6."
             )
 

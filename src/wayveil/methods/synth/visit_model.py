@@ -77,7 +77,7 @@ def select_places(
     if not len(keys):
         raise InputError(
             "synth: with this epsilon and delta, no place has so many people that it may be named. Make places coarser "
-            "(--prepare 'grid cell=1000' for points), take a larger epsilon, or say places=declared if the list of "
+            "(--prepare 'grid cell=1000' for points), take a larger epsilon, or say place_list=declared if the list of "
             "places is public anyway."
         )
     largest = np.argsort(-noisy.values, kind="stable")[:_MOST_PLACES]
