@@ -19,7 +19,9 @@ line numbers, never a person's id, place or value.
 from __future__ import annotations
 
 import re
+import traceback
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "check_int",
     "check_number",
     "closest",
+    "describe_bug",
 ]
 
 
@@ -174,3 +177,11 @@ def closest(word: str, known: list[str]) -> str:
 
     near = get_close_matches(word, known, n=1)
     return f" Did you mean '{near[0]}'?" if near else ""
+
+
+def describe_bug(error: BaseException) -> str:
+    """Say where an unexpected error happened, never what was in it: its text may hold values of the data."""
+    package = Path(__file__).parent
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(package)]
+    where = f" at {Path(frames[-1].filename).relative_to(package)}:{frames[-1].lineno}" if frames else ""
+    return f"Unexpected {type(error).__name__}{where}; this is a bug in Wayveil, please report it."

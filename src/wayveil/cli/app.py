@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -39,7 +38,7 @@ from wayveil.cli.options import (
 from wayveil.cli.registry_commands import build_generate, build_prepare, build_publish, build_risk, publish_recipe
 from wayveil.cli.signals import Stopped, stopping_gently
 from wayveil.cli.terminal import emit, fail, harmless, progress_bar
-from wayveil.errors import WayveilError
+from wayveil.errors import WayveilError, describe_bug
 
 __all__ = ["app", "main"]
 
@@ -108,7 +107,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         return fail(f"the system refused: {error.strerror or type(error).__name__}.", 2, as_json=as_json)
     except Exception as error:
-        return fail(_unexpected(error), 2, as_json=as_json)
+        bug = describe_bug(error)
+        return fail(f"{bug[:1].lower()}{bug[1:]}", 2, as_json=as_json)
 
 
 @app.callback()
@@ -468,11 +468,3 @@ _register("risk", build_risk, "Show what an attacker learns from a data set, raw
 _register("generate", build_generate, "Write synthetic data with a seed.")
 _register("prepare", build_prepare, "Run one preparation step on its own.")
 app.registered_commands.sort(key=lambda command: _ORDER.index(command.name or ""))
-
-
-def _unexpected(error: Exception) -> str:
-    """Say where it happened, never what was in it: the text of an exception may hold values of the data."""
-    package = Path(__file__).parent.parent
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(package)]
-    where = f" at {Path(frames[-1].filename).relative_to(package)}:{frames[-1].lineno}" if frames else ""
-    return f"unexpected {type(error).__name__}{where}; this is a bug in Wayveil, please report it."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -13,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wayveil.errors import ParameterError, UsageError, check_fraction, closest
 from wayveil.recipe import catalog
-from wayveil.recipe.recipe import InputSpec, make_input
+from wayveil.recipe.recipe import InputSpec, make_input, read_toml
 from wayveil.report.text.summary import value_text
 from wayveil.yardstick.fair_metric import FairMetric
 
@@ -101,7 +100,7 @@ def load_plan(path: Path, out: Path | None = None) -> Plan:
     A name that does not exist is an error here; a value that is out of range makes its setting fail, not the others.
     """
     base = path.parent
-    content = _checked(_read(path))
+    content = _checked(read_toml(path))
     source = make_input(content.input).below(base)
     # All tables are expanded into points of the grid; equal points are one setting.
     settings = _named_apart([s for table in content.setting for s in _expand(table, content.prepare, base)])
@@ -135,19 +134,6 @@ def _fair_metric(section: _Compare) -> FairMetric:
 
 def _limit(value: Any) -> float:
     return float(check_fraction("compare", "max_risk", value, low=0, high=1))
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"The recipe {str(path)!r} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"The recipe {str(path)!r} is not UTF-8 text.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"The recipe {str(path)!r} is not valid TOML: {error}.") from None
-    except (ValueError, RecursionError):
-        raise UsageError(f"The recipe {str(path)!r} has a number that is too long, or is nested too deeply.") from None
 
 
 def _checked(content: dict[str, Any]) -> _File:

@@ -12,7 +12,6 @@ import json
 import os
 import shutil
 import time
-import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any, TypeVar
 
 from wayveil.comparison.comparison_measures import ComparisonMeasures
 from wayveil.comparison.comparison_recipe import Plan, Setting
-from wayveil.errors import InputError, OutputError, WayveilError
+from wayveil.errors import InputError, OutputError, WayveilError, describe_bug
 from wayveil.model import Data, Engine, Progress
 from wayveil.pipeline.folder.manifest import versions
 from wayveil.pipeline.folder.staging import MANIFEST, reporting_disk_errors, write_private
@@ -122,7 +121,7 @@ def run_cell(
         outcome = error.outcome if isinstance(error, NotPublished) else None
         result = {"status": "failed", "reason": _reason(error, outcome), **(_measured(outcome) if outcome else {})}
     except Exception as error:  # one method's bug must not take the others along; it is not kept as a result either
-        return {"status": "failed", "reason": _unexpected(error), "seconds": time.perf_counter() - began}, True
+        return {"status": "failed", "reason": describe_bug(error), "seconds": time.perf_counter() - began}, True
     # Compiling is paid once per machine, and no property of a setting.
     result["seconds"] = time.perf_counter() - began - result.get("timings_s", {}).get("compile kernels", 0.0)
     with reporting_disk_errors(cell.folder):
@@ -212,14 +211,6 @@ def _finished(cell: ComparisonRun) -> dict[str, Any] | None:
 
 def _reason(error: WayveilError, outcome: Outcome | None) -> str:
     return str(error) if outcome is None else f"The verdict fails: {outcome.verdict.reason}"
-
-
-def _unexpected(error: Exception) -> str:
-    """Say where it happened, never what was in it: the text of an exception may hold values of the data."""
-    package = Path(__file__).parent.parent
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(package)]
-    where = f" at {Path(frames[-1].filename).relative_to(package)}:{frames[-1].lineno}" if frames else ""
-    return f"Unexpected {type(error).__name__}{where}; this is a bug in Wayveil, please report it."
 
 
 def _configured(entry: Any) -> dict[str, Any]:

@@ -38,6 +38,7 @@ __all__ = [
     "load_recipe",
     "make_input",
     "make_recipe",
+    "read_toml",
 ]
 
 
@@ -349,17 +350,7 @@ class Recipe(_Strict):
 def load_recipe(path: str | Path) -> Recipe:
     """Read a recipe file; its input and output paths are relative to the file."""
     path = Path(path)
-    try:
-        # Each way in which a file can be wrong has its own sentence; none of them repeats values.
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"The recipe {str(path)!r} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"The recipe {str(path)!r} is not UTF-8 text.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"The recipe {str(path)!r} is not valid TOML: {error}.") from None
-    except (ValueError, RecursionError):
-        raise UsageError(f"The recipe {str(path)!r} has a number that is too long, or is nested too deeply.") from None
+    content = read_toml(path)
     base = path.parent
     # Words such as @FILE are replaced by what the table holds before anything is checked.
     recipe = make_recipe(_with_tables(content, base))
@@ -369,6 +360,21 @@ def load_recipe(path: str | Path) -> Recipe:
             "output": recipe.output.below(base),
         }
     )
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a recipe file says, unchecked; UsageError if it is no TOML."""
+    try:
+        # Each way in which a file can be wrong has its own sentence; none of them repeats values.
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"The recipe {str(path)!r} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"The recipe {str(path)!r} is not UTF-8 text.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"The recipe {str(path)!r} is not valid TOML: {error}.") from None
+    except (ValueError, RecursionError):
+        raise UsageError(f"The recipe {str(path)!r} has a number that is too long, or is nested too deeply.") from None
 
 
 def _with_tables(content: dict[str, Any], base: Path) -> dict[str, Any]:

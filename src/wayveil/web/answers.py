@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import traceback
-from pathlib import Path
 
-__all__ = ["Refused", "plainly", "unexpected"]
+__all__ = ["Refused", "plainly"]
 
 
 class Refused(Exception):
@@ -30,11 +28,3 @@ def plainly(sentence: str) -> str:
         r"(?<![\w-])--([a-z][a-z-]*[a-z])", lambda match: f"the setting '{match[1].replace('-', ' ')}'", sentence
     )
     return " ".join(text.split())
-
-
-def unexpected(error: BaseException) -> str:
-    """Say where it happened, never what was in it: the text of an exception may hold values of the data."""
-    package = Path(__file__).parent.parent
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(package)]
-    where = f" at {Path(frames[-1].filename).relative_to(package)}:{frames[-1].lineno}" if frames else ""
-    return f"Unexpected {type(error).__name__}{where}; this is a bug in Wayveil, please report it."

@@ -17,14 +17,14 @@ from typing import Any
 from wayveil.advice import advise
 from wayveil.commands.risk import risk, write_risk_page
 from wayveil.comparison.finished_runs import headline, risk_headline
-from wayveil.errors import WayveilError
+from wayveil.errors import WayveilError, describe_bug
 from wayveil.pipeline.folder.staging import write_private
 from wayveil.pipeline.publish import NotPublished, publish
 from wayveil.recipe.catalog import build, make_engine
 from wayveil.recipe.recipe import Recipe, make_input, make_recipe
 from wayveil.report.attack_section import raw_risk_rows
 from wayveil.report.results_json import RESULTS_FILE, results_json, to_text
-from wayveil.web.answers import plainly, unexpected
+from wayveil.web.answers import plainly
 from wayveil.web.request import with_uploads
 from wayveil.web.server.disk import read_json, write_json
 
@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> int:
     except OSError:
         end = {"state": "failed", "error": "The system refused to read or write a file; nothing was published."}
     except Exception as error:
-        end = {"state": "failed", "error": unexpected(error)}
+        end = {"state": "failed", "error": describe_bug(error)}
     job.progress.close()
     write_json(place / "end.json", end)
     return {"done": 0, "refused": 1}.get(end["state"], 2)

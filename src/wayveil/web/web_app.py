@@ -22,10 +22,10 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from wayveil.errors import WayveilError
+from wayveil.errors import WayveilError, describe_bug
 from wayveil.recipe.forms import claim_words, method_forms, step_forms
 from wayveil.recipe.recipe import INPUT_KINDS
-from wayveil.web.answers import Refused, plainly, unexpected
+from wayveil.web.answers import Refused, plainly
 from wayveil.web.compared import compare_runs
 from wayveil.web.files import Files
 from wayveil.web.jobs import Jobs
@@ -315,7 +315,7 @@ def _answering() -> Iterator[list[Response]]:
     except OSError:
         answers.append(_error(500, "The system refused to read or write a file."))
     except Exception as error:
-        answers.append(_error(500, unexpected(error)))
+        answers.append(_error(500, describe_bug(error)))
 
 
 def _error(status: int, sentence: str) -> Response:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from violating_tables import is_violating, minimal, tables, without
 
 from printed_validity import is_valid_as_printed
 from wayveil.kernels.kcl.exact_validity import is_valid, new_scratch
@@ -22,9 +23,6 @@ from wayveil.kernels.kcl.violating_sequences import find_sequences
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "kcl"
 SHARES = [Fraction(1, 4), Fraction(1, 3), Fraction(2, 5), Fraction(1, 2), Fraction(1)]
-
-# A table is a list of (owner, items, sensitive values), sorted by owner; items ascend, and -1 is a value that is not
-# sensitive.
 
 
 def records_of(table, n_items, n_values):
@@ -68,37 +66,6 @@ def answers(table, n_items, n_values, longest, k, c):
     return {(threats[m], item): (bool(exact), bool(printed)) for m, item, exact, printed in said.tolist()}
 
 
-def minimal(table, longest, k, c):
-    """Return the minimal violating sequences with their records, from the definition."""
-    groups = {}
-    for r, (_, items, _) in enumerate(table):
-        for n in range(1, longest + 1):
-            for q in combinations(items, n):
-                groups.setdefault(q, []).append(r)
-    violating = {q for q, group in groups.items() if is_violating(table, group, k, c)}
-    return {
-        q: groups[q]
-        for q in violating
-        if not any(part in violating for n in range(1, len(q)) for part in combinations(q, n))
-    }
-
-
-def is_violating(table, group, k, c):
-    n, having = len({table[r][0] for r in group}), {}
-    for r in group:
-        for value in table[r][2]:
-            if value >= 0:
-                having.setdefault(value, set()).add(table[r][0])
-    return n < k or any(len(owners) > c * n for owners in having.values())
-
-
-def without(table, item, group):
-    return [
-        (owner, tuple(i for i in items if i != item or r not in group), values)
-        for r, (owner, items, values) in enumerate(table)
-    ]
-
-
 def new_after(table, item, group, longest, k, c):
     """Definition 4.3: what is minimal violating afterwards and was not before."""
     return set(minimal(without(table, item, group), longest, k, c)) - set(minimal(table, longest, k, c))
@@ -134,19 +101,6 @@ def check(table, n_items, n_values, longest, k, c):
         for item in m
     }
     return said.values()
-
-
-@st.composite
-def tables(draw):
-    n_items, values = draw(st.integers(1, 5)), draw(st.sampled_from([[], [1], [2], [1, 1]]))
-    table, owner = [], -1
-    for more in draw(st.lists(st.booleans(), min_size=1, max_size=8)):  # true: one more record of the same owner
-        owner += 0 if more and owner >= 0 else 1
-        items = draw(st.sets(st.integers(0, n_items - 1)))
-        codes = [draw(st.integers(-1, n - 1)) for n in values]
-        codes = [v if v < 0 else v + sum(values[:a]) for a, v in enumerate(codes)]
-        table.append((owner, tuple(sorted(items)), tuple(codes)))
-    return table, n_items, sum(values)
 
 
 def random_table(rng):

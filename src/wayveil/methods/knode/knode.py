@@ -14,7 +14,8 @@ from wayveil.kernels.knode.exact_boxes import draw_boxes
 from wayveil.kernels.knode.greedy_partition import partition
 from wayveil.kernels.knode.group_improvement import low_loss_groups
 from wayveil.kernels.knode.overlap_graph import AXES, NO_EDGE, edge_weights
-from wayveil.methods.common.dominance import keep_shares, people_needed
+from wayveil.methods.common.box_method import BoxMethod
+from wayveil.methods.common.dominance import keep_shares
 from wayveil.methods.common.kd_parts import cut_large
 from wayveil.methods.common.wishes import group_by_wishes
 from wayveil.methods.knode.track_pieces import (
@@ -32,10 +33,8 @@ from wayveil.model import (
     Boxes,
     Engine,
     KAnonymity,
-    Method,
     MethodResult,
     Points,
-    check_parameters,
     duration_units,
     parameter,
 )
@@ -58,7 +57,7 @@ _ROUNDS = 3  # a fourth finds next to nothing
 
 
 @dataclass(frozen=True, kw_only=True)
-class Knode(Method):
+class Knode(BoxMethod):
     """Publish, instead of a trajectory, the boxes around a group of at least `k` people who travel at the same time.
 
     Parameters
@@ -152,33 +151,10 @@ class Knode(Method):
 
     name: ClassVar[str] = "knode"
     summary: ClassVar[str] = "trajectory k-anonymity by grouping trajectories of the same time and publishing boxes"
-    accepts: ClassVar[type[Points]] = Points
     publishes: ClassVar[type[Boxes]] = Boxes
     blocks: ClassVar[tuple[BlockKey, ...]] = ("times", "place")
     splits_trajectories: ClassVar[bool] = True
     parts_in_time: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
-
-    @property
-    def kernels(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def claim(self) -> KAnonymity:
-        return KAnonymity(
-            k=self.k,
-            row_share=self.row_share,
-            k_column=self.k_column,
-            destination_share=self.destination_share,
-            destination_cell=self.destination_cell,
-        )
-
-    @property
-    def people(self) -> int:
-        """How many people a group has at least: `k`, or more where `row_share` takes more."""
-        return people_needed(self.k, self.claim.owner_share)
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         if self.claim.has_wishes:

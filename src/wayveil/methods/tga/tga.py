@@ -13,15 +13,13 @@ import numpy as np
 from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.tga.cost_bounds import Coarse, Rule, Sequences
 from wayveil.kernels.tga.point_matching import Choice, match_points, nearest
-from wayveil.methods.common.dominance import people_needed
+from wayveil.methods.common.box_method import BoxMethod
 from wayveil.methods.common.kd_parts import cut_large
 from wayveil.methods.common.wishes import group_by_wishes
 from wayveil.model import (
     BlockKey,
     Boxes,
     Engine,
-    KAnonymity,
-    Method,
     MethodResult,
     Points,
     check_parameters,
@@ -50,7 +48,7 @@ _HEAVIEST = 1e100
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tga(Method):
+class Tga(BoxMethod):
     """Publish, instead of a trajectory, boxes in space and time that each hold a point of every member of a group.
 
     Parameters
@@ -133,7 +131,6 @@ class Tga(Method):
 
     name: ClassVar[str] = "tga"
     summary: ClassVar[str] = "trajectory k-anonymity by matching points of similar trajectories and publishing boxes"
-    accepts: ClassVar[type[Points]] = Points
     publishes: ClassVar[type[Any]] = Boxes
     blocks: ClassVar[tuple[BlockKey, ...]] = ("place",)
 
@@ -152,25 +149,6 @@ class Tga(Method):
     def hides_by_chance(self) -> bool:
         """Whether members of a group are published as different points: who guesses the draw learns their order."""
         return self.publish == "points"
-
-    @property
-    def kernels(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def claim(self) -> KAnonymity:
-        return KAnonymity(
-            k=self.k,
-            row_share=self.row_share,
-            k_column=self.k_column,
-            destination_share=self.destination_share,
-            destination_cell=self.destination_cell,
-        )
-
-    @property
-    def people(self) -> int:
-        """How many people a group has at least: `k`, or more where `row_share` takes more."""
-        return people_needed(self.k, self.claim.owner_share)
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         if self.claim.has_wishes:
