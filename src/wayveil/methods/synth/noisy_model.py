@@ -8,7 +8,7 @@ from math import nextafter
 
 import numpy as np
 
-from wayveil.errors import InputError
+from wayveil.errors import InputError, ParameterError
 from wayveil.methods.common.noise import add_noise, plan_laplace, plan_selection, select_keys
 from wayveil.methods.synth.person_shares import ONE_PERSON
 from wayveil.model.data.ragged import FloatArray, IntArray
@@ -78,17 +78,20 @@ class Budget:
         A key that only one person has is found with a chance of at most `delta`, over all keys of that person: nobody
         may have added anything to more than `l0` keys.
         """
-        query = plan_selection(
-            name,
-            component="synth",
-            counts=counts,
-            l0=l0,
-            linf=ONE_PERSON,
-            l1=ONE_PERSON,
-            epsilon=_below(epsilon),
-            delta=_below(delta),
-            role="model",
-        )
+        try:
+            query = plan_selection(
+                name,
+                component="synth",
+                counts=counts,
+                l0=l0,
+                linf=ONE_PERSON,
+                l1=ONE_PERSON,
+                epsilon=_below(epsilon),
+                delta=_below(delta),
+                role="model",
+            )
+        except ParameterError:  # no number of people would be enough with this budget: nothing is asked
+            return np.zeros(0, np.int64), Noisy(values=np.zeros(0), scale=1.0)
         self._spend(query)
         # Only keys that somebody has are asked for: noise on any other would show that it is between two of them.
         present = np.flatnonzero(values > 0)
