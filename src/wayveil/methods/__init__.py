@@ -15,7 +15,22 @@ from wayveil.methods.tga.tga import Tga
 from wayveil.methods.w4m.w4m import W4m
 from wayveil.model import Method
 
-__all__ = ["METHODS", "Cast", "Cba", "Counts", "Gsup", "Icba", "Kcl", "Knode", "Nwa", "Prefix", "Qid", "Synth", "Tga", "W4m"]
+__all__ = [
+    "METHODS",
+    "Cast",
+    "Cba",
+    "Counts",
+    "Gsup",
+    "Icba",
+    "Kcl",
+    "Knode",
+    "Nwa",
+    "Prefix",
+    "Qid",
+    "Synth",
+    "Tga",
+    "W4m",
+]
 
 METHODS: dict[str, type[Method]] = {
     Kcl.name: Kcl,

@@ -98,8 +98,9 @@ def _in_published_frame(data: Any, result: MethodResult) -> tuple[Any, MethodRes
     """Return data and result in the frame of the result; nothing is made once more."""
     if not data.coordinates or not data.frame.degrees:
         return data, result
-    frame = Frame.for_extent(_extent(result.data), crs=data.frame.crs)
-    return _in_frame(data, frame), replace(result, data=_in_frame(result.data, frame))
+    points: Any = result.data
+    frame = Frame.for_extent(_extent(points), crs=data.frame.crs)
+    return _in_frame(data, frame), replace(result, data=_in_frame(points, frame))
 
 
 def _numbers(data: Points) -> tuple[float, ...]:

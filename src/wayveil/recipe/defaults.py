@@ -111,7 +111,13 @@ def is_ready(cls: Any, given: Mapping[str, Any]) -> bool:
 
 
 def default_attacks(
-    original: type, published: type, *, claim: Guarantee | None = None, matched: bool = True, timed: bool = True, synthetic: bool = False
+    original: type,
+    published: type,
+    *,
+    claim: Guarantee | None = None,
+    matched: bool = True,
+    timed: bool = True,
+    synthetic: bool = False,
 ) -> tuple[Attack, ...]:
     """Return every attack on these kinds of data, as strong as the claim says it withstands.
 
@@ -122,7 +128,9 @@ def default_attacks(
     attacks = []
     for name, cls in catalog.entries("attack").items():
         # Attacks follow the claim: they know what it allows an attacker to know, and count people above its bound.
-        if fits(cls, original, published, matched=matched, timed=timed, synthetic=synthetic) and is_ready(cls, promised):
+        if fits(cls, original, published, matched=matched, timed=timed, synthetic=synthetic) and is_ready(
+            cls, promised
+        ):
             known = {p.name: p for p in parameters_of(cls)}
             settings = {} if claim is None else claim.settings_of(name)
             given = {key: value for key, value in settings.items() if key in known}
@@ -158,7 +166,13 @@ def _missing(
 
 
 def default_metrics(
-    original: type, published: type, *, method: Method | None = None, matched: bool = True, timed: bool = True, synthetic: bool = False
+    original: type,
+    published: type,
+    *,
+    method: Method | None = None,
+    matched: bool = True,
+    timed: bool = True,
+    synthetic: bool = False,
 ) -> tuple[Metric, ...]:
     """Return every metric on these kinds of data, with its default parameters.
 

@@ -412,8 +412,8 @@ def make_recipe(content: dict[str, Any]) -> Recipe:
     if recipe.output.format == "geojson" and not recipe.method.publishes.coordinates:
         raise UsageError(f"GeoJSON holds points and boxes; {published} are published as parquet or csv.")
     _check_blocks(recipe)
-    return recipe if recipe.input.kind is None else recipe.for_kind(
-        catalog.kind_after(recipe.input.kind, recipe.prepare)
+    return (
+        recipe if recipe.input.kind is None else recipe.for_kind(catalog.kind_after(recipe.input.kind, recipe.prepare))
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from math import floor
 
 import numpy as np
@@ -12,7 +13,7 @@ from wayveil.kernels.synth.cell_paths import trace_cells
 
 def brute_force(points: list[tuple[int, int]], cell_of: np.ndarray, longest: int) -> list[int]:
     squares = points[:1]
-    for (a, b), (c, d) in zip(points, points[1:], strict=False):
+    for (a, b), (c, d) in pairwise(points):
         steps = max(abs(c - a), abs(d - b))
         for step in range(1, steps + 1):
             share = Fraction(step, steps)

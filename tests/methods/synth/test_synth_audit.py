@@ -30,8 +30,8 @@ pytest.importorskip("opendp")
 
 RUNS = 120
 SURE = 1e-6
-"""How often the bound on a rate is wrong.  Noise has no seed, so that these tests are not the same twice: a right mechanism
-fails one of them in a hundred thousand runs, and faults are planted so large that they are found as surely."""
+"""How often the bound on a rate is wrong.  Noise has no seed, so that these tests are not the same twice: a right
+mechanism fails one of them in a hundred thousand runs, and faults are planted so large that they are found as surely."""
 
 
 def lower_bound(without: np.ndarray, with_one: np.ndarray, delta: float) -> float:
@@ -78,7 +78,7 @@ def noisy_statistics(method: Synth, data: Visits, base: dict[str, np.ndarray], r
 
     for run in range(runs):
 
-        def spied(self: Budget, name: str, counts: str, values: Any, epsilon: Any) -> Noisy:
+        def spied(self: Budget, name: str, counts: str, values: Any, epsilon: Any, run: int = run) -> Noisy:
             made = real(self, name, counts, values, epsilon)
             if name in base and len(base[name]) == 2 * len(values):
                 without, with_one = base[name].reshape(2, -1) / ONE_PERSON
@@ -202,7 +202,10 @@ def corner(method: Any, *, victim: bool, runs: int) -> np.ndarray:
     records += [[(0, 90_000.0, 500.0), (5, 90_100.0, 600.0)]] if victim else []
     data = Points.from_records(records)
     return np.array(
-        [method.run(data, rng=np.random.default_rng(i), engine=LocalEngine(workers=1)).data.x.max() for i in range(runs)]
+        [
+            method.run(data, rng=np.random.default_rng(i), engine=LocalEngine(workers=1)).data.x.max()
+            for i in range(runs)
+        ]
     )
 
 
@@ -230,5 +233,3 @@ def test_the_bound_itself_is_right_for_a_coin_that_is_known() -> None:
         bounds.append(lower_bound(answers[0], answers[1], 0.0))
     assert max(bounds) <= epsilon
     assert np.mean(bounds) > 0.7
-
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -66,7 +67,7 @@ class _Copies(Attack):
 
     def summarize(self, queries: _Known, matches: tuple[int, int]) -> AttackResult:
         n = len(queries.true)
-        found, decoys = ((None, None) if n == 0 else (matches[0] / n, matches[1] / n))
+        found, decoys = (None, None) if n == 0 else (matches[0] / n, matches[1] / n)
         more = None if found is None or decoys is None else max(0.0, found - decoys)
         return AttackResult(
             name=self.name,
@@ -95,8 +96,8 @@ class CopiedTrips(_Copies):
 
     Notes
     -----
-    Trips with one visit, and those for which eight drawn decoys happened, are left out.  What most people do is published
-    more often than what nobody does, so `advantage` is above 0 also where nobody's trip made a difference.
+    Trips with one visit, and those for which eight drawn decoys happened, are left out.  What most people do is
+    published more often than what nobody does, so `advantage` is above 0 also where nobody's trip made a difference.
 
     Examples
     --------
@@ -120,11 +121,7 @@ class CopiedTrips(_Copies):
         hours = (data.t // hour % 24).tolist()
         places = [data.locations[code] for code in data.location.tolist()]
         ends = data.offsets.tolist()
-        return [
-            (hours[begin], *places[begin:end])
-            for begin, end in zip(ends[:-1], ends[1:], strict=True)
-            if end - begin > 1
-        ]
+        return [(hours[begin], *places[begin:end]) for begin, end in pairwise(ends) if end - begin > 1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,8 +143,9 @@ class CopiedWays(_Copies):
     Examples
     --------
     >>> from wayveil.engines import LocalEngine
-    >>> ways = [[(0, 0.0, 0.0), (1, 900.0, 0.0), (2, 1800.0, 0.0)], [(0, 0.0, 900.0), (1, 900.0, 0.0), (2, 900.0, 900.0)]]
-    >>> data = Points.from_records(ways)
+    >>> east = [(0, 0.0, 0.0), (1, 900.0, 0.0), (2, 1800.0, 0.0)]
+    >>> back = [(0, 0.0, 900.0), (1, 900.0, 0.0), (2, 900.0, 900.0)]
+    >>> data = Points.from_records([east, back])
     >>> found = CopiedWays().run(data, data, sensitive={}, rng=np.random.default_rng(3), engine=LocalEngine())
     >>> found.victims, found.measured["copied_share"], found.measured["decoy_share"]
     (2, 1.0, 0.0)
@@ -169,4 +167,4 @@ class CopiedWays(_Copies):
         new[1:] = (np.diff(column) != 0) | (np.diff(row) != 0) | (np.diff(trajectory) != 0)
         cells = list(zip(column[new].tolist(), row[new].tolist(), strict=True))
         ends = np.concatenate([[0], np.cumsum(np.bincount(trajectory[new], minlength=len(data)))]).tolist()
-        return [tuple(cells[begin:end]) for begin, end in zip(ends[:-1], ends[1:], strict=True) if end - begin > 2]
+        return [tuple(cells[begin:end]) for begin, end in pairwise(ends) if end - begin > 2]

@@ -48,7 +48,7 @@ class CellGrid:
         return np.repeat(np.arange(len(self)), np.diff(self.first))
 
     def turns(self) -> tuple[IntArray, IntArray]:
-        """Return, for each move and each move that can follow it, which of eight turns that is, and where a move's begin.
+        """Return, for each move and each that can follow it, which of eight turns that is, and where a move's begin.
 
         Straight on is 0, back is 4.
         """

@@ -114,7 +114,7 @@ def _below(share: Fraction) -> float:
 
 
 def fit_total(values: FloatArray, total: float) -> FloatArray:
-    """Return the numbers from 0 on with this sum that are nearest to noisy ones: all lose the same, and none goes below 0.
+    """Return the numbers from 0 on with this sum that are nearest to noisy ones: all lose the same, none goes below 0.
 
     Without noise, a histogram has no negative numbers, and its sum is known better than the numbers are.
 

@@ -75,8 +75,8 @@ class PointModel:
     def tilt(self, strength: float) -> PointModel:
         """Return the model with moves that are less likely the longer they are, by exp(-strength) per square.
 
-        As many moves lead further through large cells than through small ones.  Chances of moves alone do not know that,
-        and walk around the city where people drive through it.
+        As many moves lead further through large cells than through small ones.  Chances of moves alone do not know
+        that, and walk around the city where people drive through it.
         """
         grid = self.grid
         source = grid.source
@@ -202,13 +202,15 @@ def learn_points(trips: CellTrips, grid: CellGrid, *, total: float, budget: Budg
 
 
 def _learn_moves(trips: CellTrips, grid: CellGrid, *, total: float, budget: Budget, epsilon: Fraction) -> Moves:
-    """Ask for moves between neighbours and for turns; a turn is worth what it is seen more often than moves alone say."""
+    """Ask for moves between neighbours and for turns; a turn is worth what it is seen more often than by moves alone."""
     trajectory = trajectory_of_row(trips.offsets)
     rank = np.arange(len(trips.cell)) - trips.offsets[:-1][trajectory]
     second = np.flatnonzero(rank >= 1)
     move = grid.move_number(trips.cell[second - 1], trips.cell[second])
     shares = split_shares(trips.shares, trips.moves)[trajectory[second]]
-    noisy = budget.histogram("moves", "moves-by-cells", tally_shares(move, shares, len(grid.to)), epsilon * Fraction(34, 38))
+    noisy = budget.histogram(
+        "moves", "moves-by-cells", tally_shares(move, shares, len(grid.to)), epsilon * Fraction(34, 38)
+    )
     moving = max(min(float(noisy.values.sum()), total), noisy.scale)
     count = fit_total(noisy.values, moving)
     # Where nothing is left of all moves out of a cell they are as likely as each other.
@@ -238,7 +240,9 @@ def _learn_moves(trips: CellTrips, grid: CellGrid, *, total: float, budget: Budg
 def _following(grid: CellGrid, pairs: IntArray) -> IntArray:
     """Return the second move of each pair of moves."""
     following = np.diff(pairs)
-    found: IntArray = np.repeat(grid.first[grid.to], following) + np.arange(pairs[-1]) - np.repeat(pairs[:-1], following)
+    found: IntArray = (
+        np.repeat(grid.first[grid.to], following) + np.arange(pairs[-1]) - np.repeat(pairs[:-1], following)
+    )
     return found
 
 
@@ -254,7 +258,9 @@ def _learn_speeds(
     fast = np.clip(np.searchsorted(SPEED_EDGES, speed, side="right") - 1, 0, n_speeds - 1)
     long = np.clip(np.searchsorted(WAIT_EDGES, seconds, side="right") - 1, 0, n_waits - 1)
     key = np.where(moves, fast, n_speeds + long)
-    noisy = budget.histogram("speeds", "trips-by-speed", tally_shares(key, trips.shares[counted], n_speeds + n_waits), epsilon)
+    noisy = budget.histogram(
+        "speeds", "trips-by-speed", tally_shares(key, trips.shares[counted], n_speeds + n_waits), epsilon
+    )
     fitted = fit_total(noisy.values, total)
     return fitted[:n_speeds], fitted[n_speeds:]
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, log10
-from typing import Any
 
 import numpy as np
 
 from wayveil.kernels.synth.cell_paths import trace_cells
-from wayveil.methods.synth.adaptive_grid import FINEST, CellGrid, coarse_side, refine_grid
+from wayveil.methods.synth.adaptive_grid import CellGrid, coarse_side, refine_grid
 from wayveil.methods.synth.noisy_model import Budget, fit_total
 from wayveil.methods.synth.person_shares import split_shares
 from wayveil.methods.synth.point_model import LONGEST, CellTrips, PointModel, learn_points
@@ -42,7 +41,7 @@ def draw_point_trips(
     rng: np.random.Generator,
     engine: Engine,
 ) -> Points:
-    """Learn from points and draw others; `epsilon` are the budgets of the area, if it is to be found, and of the rest."""
+    """Learn from points and draw others; `epsilon` are the budgets of the area, if it is not given, and the rest."""
     x, y = _file_coordinates(data)
     if area is None:
         per_point = split_shares(shares, data.lengths)[trajectory_of_row(data.offsets)]

@@ -100,9 +100,7 @@ def learn_start_times(
     if days == _SELECT:
         first = int(day[counted].min(initial=0))
         values = keep_largest(owner, day - first, shares, DAYS_PER_PERSON)
-        keys, noisy = budget.select(
-            "days", "trips-by-day", values, l0=DAYS_PER_PERSON, epsilon=epsilon[0], delta=delta
-        )
+        keys, noisy = budget.select("days", "trips-by-day", values, l0=DAYS_PER_PERSON, epsilon=epsilon[0], delta=delta)
         if not len(keys):
             raise InputError(
                 "synth: with this epsilon and delta, no day has so many people that it may be published. Declare the "

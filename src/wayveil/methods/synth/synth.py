@@ -10,10 +10,10 @@ import numpy as np
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.synth.noisy_model import Budget
-from wayveil.methods.synth.person_shares import ONE_PERSON, share_trips
+from wayveil.methods.synth.person_shares import share_trips
 from wayveil.methods.synth.point_trips import draw_point_trips
 from wayveil.methods.synth.public_area import check_area
-from wayveil.methods.synth.start_times import Clock, StartTimes, check_days, learn_start_times
+from wayveil.methods.synth.start_times import Clock, check_days, learn_start_times
 from wayveil.methods.synth.visit_model import Sequences, learn_visits, select_places
 from wayveil.model import DifferentialPrivacy, Engine, Method, MethodResult, Points, Trips, Visits, parameter
 from wayveil.model.claims.differential_privacy import delta_parameter, epsilon_parameter
@@ -79,7 +79,8 @@ class Synth(Method):
     Chen, Acs, Castelluccia: Differentially private sequential data publication via variable-length n-grams.  CCS 2012.
     Gursoy, Liu, Truex, Yu, Wei: Utility-aware synthesis of differentially private and attack-resilient location traces
     (AdaTrace).  CCS 2018.
-    Wang et al.: PrivTrace: differentially private trajectory synthesis by adaptive Markov models.  USENIX Security 2023.
+    Wang et al.: PrivTrace: differentially private trajectory synthesis by adaptive Markov models.  USENIX Security
+    2023.
 
     Examples
     --------
@@ -122,7 +123,7 @@ class Synth(Method):
     area: str = parameter(
         kind="text",
         default="find",
-        help="of points, the area WEST,SOUTH,EAST,NORTH in the coordinates of the file; find: from a part of the budget",
+        help="of points, the area WEST,SOUTH,EAST,NORTH in coordinates of the file; find: from a part of the budget",
     )
     places_per_person: int = parameter(
         kind="int", low=1, high=1000, default=20, help="places of a person that count for which places are named"
@@ -149,8 +150,8 @@ class Synth(Method):
                     raise ParameterError(str(error)) from None
         if self.delta == 0 and self.days == "select":
             raise ParameterError(
-                "synth: with delta = 0 no day can be taken from the data. Declare them, as days=2024-03-01..2024-03-31, "
-                "or give a delta such as 1e-6."
+                "synth: with delta = 0 no day can be taken from the data. Declare them, as "
+                "days=2024-03-01..2024-03-31, or give a delta such as 1e-6."
             )
 
     @property
@@ -175,7 +176,7 @@ class Synth(Method):
         selects = self.place_list == "select"
         shares = self._split(["trips", "days", "hours", "model", *(["places"] if selects else [])])
         total = self._count_trips(sequences.shares, budget, shares["trips"])
-        chosen = np.arange(len(names))
+        chosen: IntArray = np.arange(len(names))
         n_selected = selects + (self.days == "select")
         delta = Fraction(self.delta) / max(n_selected, 1)
         if selects:
@@ -223,8 +224,8 @@ class Synth(Method):
             raise InputError("synth: there is nothing to learn from: the data have no rows.")
         if self.delta == 0 and self.place_list == "select" and not data.coordinates:
             raise InputError(
-                "synth: with delta = 0 no place can be taken from the data. Say place_list=declared if the list of places "
-                "is public anyway, or give a delta such as 1e-6."
+                "synth: with delta = 0 no place can be taken from the data. Say place_list=declared if the list of "
+                "places is public anyway, or give a delta such as 1e-6."
             )
 
     def _split(self, parts: list[str]) -> dict[str, Fraction]:

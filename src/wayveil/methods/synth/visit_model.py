@@ -1,4 +1,4 @@
-"""A noisy model of visits: where trips begin, what comes next after one or two places, how long and how fast they are."""
+"""A noisy model of visits: where trips begin, what comes next after one or two places, how long they are."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Sequences:
         code = number[self.place]
         trajectory = trajectory_of_row(self.offsets)
         inside = code >= 0
-        before = np.cumsum(inside) - inside
-        rank = before - before[self.offsets[:-1]][trajectory] if len(code) else before
+        before: IntArray = np.cumsum(inside) - inside
+        rank: IntArray = before - before[self.offsets[:-1]][trajectory] if len(code) else before
         kept = inside & (rank < longest)
         return Sequences(
             offsets=offsets_of(np.bincount(trajectory[kept], minlength=len(self.owner))),
@@ -93,9 +93,7 @@ class VisitModel:
     next_places: NextPlaces
     gaps: FloatArray
 
-    def draw(
-        self, n: int, times: StartTimes, rng: np.random.Generator
-    ) -> tuple[IntArray, IntArray, IntArray]:
+    def draw(self, n: int, times: StartTimes, rng: np.random.Generator) -> tuple[IntArray, IntArray, IntArray]:
         """Return offsets, places and times of `n` trips."""
         lengths = draw_entries(self.length_chance, n, rng) + 1
         start = draw_entries(self.starts.ravel(), n, rng)
@@ -130,7 +128,9 @@ def learn_visits(
     length_chance = fit_total(noisy_lengths.values, total)
     first = trips.offsets[:-1][counted]
     part = (trips.t[first] % clock.day) // (clock.hour * (24 // PARTS))
-    by_start = tally_shares(trips.place[first] * PARTS + np.minimum(part, PARTS - 1), trips.shares[counted], n_places * PARTS)
+    by_start = tally_shares(
+        trips.place[first] * PARTS + np.minimum(part, PARTS - 1), trips.shares[counted], n_places * PARTS
+    )
     noisy_starts = budget.histogram("starts", "trips-by-start", by_start, epsilon * Fraction(7, 25))
     starts = fit_total(noisy_starts.values, total).reshape(n_places, PARTS)
 
@@ -148,8 +148,8 @@ def learn_visits(
     popularity = starts.sum(axis=1) + one.sum(axis=0)
     popularity = popularity / popularity.sum() if popularity.sum() > 0 else np.full(n_places, 1 / n_places)
     chance_one = _shrink(one, popularity[None, :], noisy_pairs.scale)
-    pair_row = np.full((n_places, n_places), -1, np.int64)
-    after_two = np.zeros((0, n_places))
+    pair_row: IntArray = np.full((n_places, n_places), -1, np.int64)
+    after_two: FloatArray = np.zeros((0, n_places))
     if deep:
         pair_row, after_two = _after_two(
             trips, one, noisy_pairs, chance_one, budget=budget, epsilon=epsilon * Fraction(5, 25)
@@ -187,7 +187,7 @@ def _after_two(
     # a histogram may have keys.
     worth = np.flatnonzero(one.ravel() > _STRONG * scale)
     worth = worth[np.argsort(-one.ravel()[worth], kind="stable")][: max(1, _DENSE // n_places)]
-    pair_row = np.full(n_places * n_places, -1, np.int64)
+    pair_row: IntArray = np.full(n_places * n_places, -1, np.int64)
     pair_row[worth] = np.arange(len(worth))
     pair_row = pair_row.reshape(n_places, n_places)
     if not len(worth):
