@@ -173,6 +173,20 @@ def test_what_is_given_up_first() -> None:
     assert _advice(riskier, risky, given=True).recommended is None
 
 
+def test_half_of_the_trips_is_not_called_half_of_the_visits() -> None:
+    few_rows = _trial("few", kept=0.91, loss=0.6, risk=0.1, rows=0.05)
+    full = _trial("full", kept=1.0, loss=0.3, risk=0.5, rows=0.6)
+    fuller = _trial("fuller", kept=1.0, loss=0.2, risk=0.6, rows=0.7)
+    reason = _advice(few_rows, full, fuller).reason
+    assert "few keeps 91 % of the trips, but less than half of the visits (5.0 %), and loses" in reason
+    assert "; full keeps 100 % of the trips (60 % of the visits), at a risk of 50 %" in reason
+    alone = _advice(few_rows).reason
+    assert "no setting that was tried keeps half of both trips and visits" in alone
+    both = _advice(_trial("both", kept=0.9, loss=0.2, risk=0.1, rows=0.8)).reason
+    assert "both keeps 90 % of the trips (80 % of the visits) and loses" in both
+    assert "less than half" not in both
+
+
 def test_where_no_setting_keeps_half_none_is_taken() -> None:
     found = _advice(_trial("a", kept=0.3, loss=0.8, risk=0.1), _trial("b", kept=0.2, loss=0.7, risk=0.1))
     assert found.recommended is None

@@ -10,11 +10,13 @@ import polars as pl
 import pytest
 
 import wayveil
+from wayveil.advice.settings import list_settings
 from wayveil.cli.app import main
 from wayveil.commands.inspect import answer_question, inspect_file
 from wayveil.errors import InputError
 from wayveil.io.tabular.time_formats import FORMAT_WORDS, FORMATS
 from wayveil.recipe.recipe import load_recipe, make_input
+from wayveil.yardstick.fair_loss import Resolution
 
 RAW = Path(os.environ.get("WAYVEIL_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
@@ -45,6 +47,36 @@ def test_check_ins_become_a_recipe_that_runs(tmp_path, capsys) -> None:
     assert main(["run", str(recipe)]) == 0
     report = (tmp_path / "visits-published" / "private" / "report.html").read_text()
     assert all(guess.split(":")[0].replace("'", "&#39;") in report for guess in comments)
+
+
+def _venues(scatter: float) -> str:
+    """Check-ins at three named cafes, whose rows lie so many degrees apart."""
+    rows = (
+        f"ann{i % 12},cafe{i % 3},{8.5 + (i % 3) / 50 + scatter * (i % 7):.5f},{50 + (i % 3) / 50:.5f},"
+        f"2021-03-{1 + i % 9:02} 0{i % 9}:15:00"
+        for i in range(180)
+    )
+    return "user,venueId,lon,lat,utcTime\n" + "".join(row + "\n" for row in rows)
+
+
+def test_coordinates_beside_named_places_stay_so_that_places_can_become_zones(tmp_path) -> None:
+    recipe = tmp_path / "r.toml"
+    assert main(["inspect", str(_written(tmp_path, _venues(0.0))), "--write", str(recipe)]) == 0
+    made = load_recipe(recipe)
+    assert made.input.kind == "visits"
+    assert (made.input.columns["location_x"], made.input.columns["location_y"]) == ("lon", "lat")
+    read = wayveil.read(tmp_path / "a.csv", columns=made.input.columns, crs=made.input.crs, kind="visits")
+    assert read.place_x is not None
+    settings = list_settings(made, read, Resolution(metres=500.0))
+    assert any(step["step"] == "zones" for setting in settings for step in setting.steps)
+
+
+@pytest.mark.parametrize("text", [_venues(0.01), _venues(0.0).replace("cafe2,8.54000,50.04000", "cafe2,,")])
+def test_coordinates_that_do_not_say_where_a_named_place_is_are_not_taken_for_it(tmp_path, text: str) -> None:
+    """Rows of one name kilometres apart are a kind of place or a chain; a place without a position is in no zone."""
+    recipe = tmp_path / "r.toml"
+    assert main(["inspect", str(_written(tmp_path, text)), "--write", str(recipe)]) == 0
+    assert "location_x" not in load_recipe(recipe).input.columns
 
 
 def test_what_changes_the_meaning_is_asked_and_nothing_is_written(tmp_path, capsys) -> None:

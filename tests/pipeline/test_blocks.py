@@ -716,3 +716,39 @@ def test_a_row_number_is_no_person_in_pieces_either(make: Callable[..., dict[str
     content["input"]["columns"] = {"traj_id": "row"}
     with pytest.raises(InputError, match=r"every trajectory has one row only.*'device'"):
         run(content)
+
+
+def test_named_places_with_coordinates_become_the_same_zones_in_blocks(tmp_path: Path) -> None:
+    """The first row of a place says where it is, wherever its block is: later rows lie in other cells."""
+    rng = np.random.default_rng(5)
+    lines = ["user_id,t,venue,lon,lat"]
+    for person in range(60):
+        for visit in range(4):
+            venue = int(rng.integers(6))
+            lon = "" if rng.random() < 0.3 else f"{8.5 + venue / 100 + (0.02 if person > 30 else 0):.4f}"
+            lines.append(f"p{person},{visit + 1},v{venue},{lon},{50 + venue / 100:.4f}")
+    file = tmp_path / "visits.csv"
+    file.write_text("\n".join(lines) + "\n")
+    columns = {"traj_id": "user_id", "location": "venue", "location_x": "lon", "location_y": "lat"}
+    found = []
+    for name, blocks in (("whole", {}), ("blocks", {"blocks": {"by": "whole", "rows": 60}})):
+        recipe = make_recipe(
+            {
+                "seed": 1,
+                "input": {"path": str(file), "kind": "visits", "columns": columns, "crs": "EPSG:4326"},
+                "prepare": [{"step": "zones", "cell": 1500}],
+                "method": {"name": "kcl", "k": 5, "l": 1},
+                "attacks": [],
+                "metrics": [],
+                "output": {"path": str(tmp_path / name), "format": "csv"},
+                **blocks,
+            }
+        )
+        outcome = publish(recipe)
+        assert outcome.public is not None
+        tables = sorted(outcome.public.glob("published*.csv"))
+        assert (len(tables) > 1) is bool(blocks)
+        rows = pl.concat([pl.read_csv(table, infer_schema=False) for table in tables]).drop("traj_id")
+        found.append(sorted(rows.rows()))
+    assert found[0] == found[1]
+    assert len(found[0]) > 200

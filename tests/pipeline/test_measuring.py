@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.publish import publish
 from wayveil.pipeline.remaining import Remaining
 from wayveil.recipe import measuring
-from wayveil.recipe.measuring import SMALL, plan_measuring
+from wayveil.recipe.measuring import DRAWN, MEDIUM, SMALL, plan_measuring
 from wayveil.recipe.protections import plays
 from wayveil.recipe.recipe import Recipe, make_recipe
 from wayveil.report.text.head import make_head
@@ -53,7 +54,8 @@ def test_small_data_are_measured_in_full_unless_nothing_is_wanted(tmp_path: Path
 def test_quick_runs_the_attackers_of_the_claim_and_the_telling_metric(tmp_path: Path) -> None:
     recipe = asked(tmp_path)
     full = plan_measuring(recipe, SMALL)
-    quick = plan_measuring(recipe, SMALL + 1)
+    quick = plan_measuring(recipe, MEDIUM + 1)
+    assert quick.sampled_attacks == ()
     claim = recipe.method.claim
     assert 0 < len(quick.attacks) < len(full.attacks)
     for attack in full.attacks:
@@ -63,6 +65,42 @@ def test_quick_runs_the_attackers_of_the_claim_and_the_telling_metric(tmp_path: 
     assert set(names(full.attacks)) == {*names(quick.attacks), *quick.missing_attacks}
     assert set(names(full.metrics)) == {*names(quick.metrics), *quick.missing_metrics}
     assert names(plan_measuring(asked(tmp_path, use="flows"), SMALL + 1).metrics) == ["flows"]
+
+
+def test_quick_plays_all_others_on_a_few_people_who_are_drawn(tmp_path: Path) -> None:
+    recipe = asked(tmp_path)
+    full = plan_measuring(recipe, SMALL)
+    quick = plan_measuring(recipe, SMALL + 1)
+    promised = plan_measuring(recipe, MEDIUM + 1)
+    assert quick.positions == full.positions
+    assert quick.missing_attacks == ()
+    for i, attack in enumerate(quick.attacks):
+        if i in promised.positions:
+            assert attack == full.attacks[i]
+        else:
+            assert attack.name in quick.sampled_attacks
+            assert attack == replace(full.attacks[i], victims=DRAWN)
+    assert plan_measuring(asked(tmp_path, measure="none"), SMALL + 1).sampled_attacks == ()
+
+
+def test_what_a_few_people_leave_open_is_said_with_its_confidence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = make_head(holds=True, published=(), remaining=Remaining(), drawn=200)
+    assert head.state == "kept"
+    assert head.sentence.endswith(
+        "none of them above the limit: of all people at most 1.5 % are, with 95 % confidence."
+    )
+    assert head.to_json()["drawn"] == 200
+    assert "drawn" not in make_head(holds=True, published=(), remaining=Remaining()).to_json()
+    assert not make_head(holds=False, published=(), remaining=Remaining(), drawn=200).drawn_sentence
+    monkeypatch.setattr(measuring, "SMALL", 10)
+    outcome = publish(asked(tmp_path))
+    assert outcome.sampled_attacks
+    assert not outcome.head.missing
+    assert any(note.startswith("Played on 200 people") for note in outcome.notes)
+    if outcome.head.exposed:
+        assert not outcome.head.drawn_sentence
 
 
 @pytest.mark.parametrize("level", ["none", "quick"])
@@ -103,6 +141,7 @@ def test_measure_adds_what_was_left_out(
         asked(tmp_path, measure="full", output={"path": tmp_path / "whole", "format": "csv"}), secret=secret
     )
     monkeypatch.setattr(measuring, "SMALL", 10)
+    monkeypatch.setattr(measuring, "MEDIUM", 10)
     quick = publish(asked(tmp_path), secret=secret)
     out = tmp_path / "out"
     before = {file.name: file.read_bytes() for file in (out / "public").iterdir()}

@@ -141,6 +141,7 @@ export interface HeadData {
   limit: number | null;
   use: string | null;
   missing?: string[];
+  drawn?: number;
   next?: string;
   not_stopped?: string[];
   sizes?: string;

@@ -19,6 +19,8 @@ __all__ = ["OUTDATED", "Advice", "make_advice"]
 
 _COSTLY = 0.5
 """A loss above which a publication tells little of what it is for."""
+_CHEAPER = 0.6
+"""A loss so many times that of what is taken is worth a word, at whatever risk."""
 _WORTH = 0.1
 """How much more may be lost, even above that, so that no attack finds anybody with more than its limit."""
 OUTDATED = ("Resolution:", "The method ", "Tried before", "Little is left")
@@ -163,10 +165,7 @@ def _shortfalls(trial: Trial) -> tuple[bool, bool]:
 def _why(usable: Sequence[Trial], chosen: int, limit: float, resolution: Resolution) -> str:
     """Return two sentences: what is kept and lost beside which others, and what the worst attacker learns."""
     trial = usable[chosen]
-    rows = next((what for what in trial.shares if what not in ("trips", "people")), "rows")
-    share = f"{_percent(trial.kept)} of the trips"
-    share += f" ({_percent(trial.rows_kept)} of the {rows})" if trial.rows_kept < trial.kept - 0.005 else ""
-    first = f"{trial.setting.words} keeps {share} and loses {_parts(trial)} at {resolution}, from the file on"
+    first = f"{trial.setting.words} keeps {_shares(trial)} and loses {_parts(trial)} at {resolution}, from the file on"
     equals = [one for one in usable if one.kept >= ENOUGH and _shortfalls(one) == _shortfalls(trial)]
     within = [one for one in equals if _risk(one) <= limit + ROUNDING]
     low = [one for one in within if one.exposed == ()]
@@ -181,7 +180,32 @@ def _why(usable: Sequence[Trial], chosen: int, limit: float, resolution: Resolut
     else:
         first += ": no other setting keeps as much of the promise and stays below the risk limit"
     mind = f"; mind that {trial.setting.weaker}" if trial.setting.weaker else ""
-    return f"{first}. {_attacker(trial)}{mind}{_why_not_low(trial, low)}{_price_of_limit(usable, trial)}."
+    others = f"{_why_not_low(trial, low)}{_more_rows(usable, trial)}{_price_of_limit(usable, trial)}"
+    return f"{first}. {_attacker(trial)}{mind}{others}."
+
+
+def _shares(trial: Trial) -> str:
+    """Return what is left of trips and rows; "half" is never said of one of them where it is not true of both."""
+    trips = f"{_percent(trial.kept)} of the trips"
+    rows = f"{_percent(trial.rows_kept)} of the {_row_word(trial)}"
+    if trial.rows_kept < ENOUGH <= trial.kept:
+        return f"{trips}, but less than half of the {_row_word(trial)} ({_percent(trial.rows_kept)}),"
+    return f"{trips} ({rows})" if trial.rows_kept < trial.kept - 0.005 else trips
+
+
+def _row_word(trial: Trial) -> str:
+    return next((what for what in trial.shares if what not in ("trips", "people")), "rows")
+
+
+def _more_rows(usable: Sequence[Trial], trial: Trial) -> str:
+    """Say at which risk a setting keeps half of the rows as well, where the one that is taken does not."""
+    if trial.rows_kept >= ENOUGH:
+        return ""
+    fuller = [one for one in usable if one.kept >= ENOUGH and one.rows_kept >= ENOUGH]
+    if not fuller:
+        return f"; no setting that was tried keeps half of both trips and {_row_word(trial)}"
+    safest = min(fuller, key=lambda one: (bool(one.setting.weaker), _risk(one)))
+    return f"; {safest.setting.words} keeps {_shares(safest)}, at a risk of {_percent(_risk(safest))}"
 
 
 def _why_not_low(trial: Trial, low: Sequence[Trial]) -> str:
@@ -200,7 +224,7 @@ def _price_of_limit(usable: Sequence[Trial], trial: Trial) -> str:
     """Say what a looser limit would leave, where this one costs most of the use."""
     others = [one for one in usable if one.kept >= ENOUGH and not one.setting.weaker and _risk(one) > _risk(trial)]
     best = min(others, key=lambda one: one.cost, default=trial)
-    if trial.cost <= _COSTLY or best.cost > trial.cost / 2:
+    if trial.cost <= _COSTLY or best.cost > trial.cost * _CHEAPER:
         return ""
     return (
         f"; the limit costs most of the use: {best.setting.words} loses {_percent(best.cost)}, at a risk of "

@@ -263,7 +263,8 @@ def head_lines(head: Any, left: Any) -> Iterator[str]:
     if head.sizes:
         yield _row("sizes", head.sizes)
     if head.risk is not None:
-        yield _row("worst risk", head.risk.sentence)
+        drawn = f". {head.drawn_sentence}" if head.drawn_sentence and head.state == "kept" else ""
+        yield _row("worst risk", f"{head.risk.sentence}{drawn}")
     if head.loss is not None:
         yield _row("loss", f"{head.loss_sentence}; {head.loss.meaning}")
     if head.not_stopped:

@@ -71,6 +71,7 @@ def make_account(job: Job, blocks: Blocks, findings: Findings, timings: Mapping[
         table=findings.written[0].table,
         hashes=findings.hashes,
         remaining=_count_remaining(job, blocks),
+        sampled_attacks=job.measuring.sampled_attacks,
         missing_attacks=job.measuring.missing_attacks,
         missing_metrics=job.measuring.missing_metrics,
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from wayveil.errors import VerdictFailed
 from wayveil.model import AttackResult, Score, Verdict
 from wayveil.pipeline.remaining import Remaining
+from wayveil.recipe.measuring import DRAWN
 from wayveil.recipe.purpose import Use
 from wayveil.report.text.head import Head, make_head
 
@@ -21,7 +22,7 @@ class Outcome:
 
     `promise` is the claim in words, with the declaration of the publisher where each trajectory counts as a person.
     `max_risk` is the risk that the publisher accepts, and `use` what the data are for.  `missing_attacks` fit the data
-    but were not run, because less than everything was to be measured.
+    but were not run, because less than everything was to be measured; `sampled_attacks` were played on a few people.
     """
 
     public: Path | None
@@ -39,6 +40,7 @@ class Outcome:
     max_risk: float | None = None
     use: Use | None = None
     missing_attacks: tuple[str, ...] = ()
+    sampled_attacks: tuple[str, ...] = ()
 
     @property
     def head(self) -> Head:
@@ -52,6 +54,7 @@ class Outcome:
             limit=self.max_risk,
             use=self.use,
             missing=self.missing_attacks,
+            drawn=DRAWN if self.sampled_attacks else 0,
             counted="people" if self.verdict.counted == "owners" else "trajectories",
             not_stopped=self.verdict.claim.not_covered,
             promised={protection.attack for protection in self.verdict.claim.protects},

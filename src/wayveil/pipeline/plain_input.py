@@ -41,7 +41,7 @@ from wayveil.io.intake.text_files import (
 )
 from wayveil.io.intake.text_folder import gather_files
 from wayveil.io.intake.xml_records import convert_xml, holds_xml
-from wayveil.io.tabular.columns import INPUTS
+from wayveil.io.tabular.columns import INPUTS, LOCATION_COORDINATES
 from wayveil.io.tabular.crs import WGS84, crs_name
 from wayveil.io.tabular.messages import count, listed, was
 from wayveil.io.tabular.table import ROW_NUMBER
@@ -357,6 +357,7 @@ def _needed(spec: InputSpec) -> tuple[str, ...]:
     if spec.kind is None:
         return ()
     ours = ("user_id", "traj_id") if spec.kind == "trips" else INPUTS[spec.kind].known
+    ours = tuple(name for name in ours if name not in LOCATION_COORDINATES)  # a visit to a named place may lack them
     needed = [spec.columns.get(name, name) for name in ours]
     # A column may be stacked from two ends; then both of them are needed, not their common name.
     stacked = {column for name in needed for column in spec.ends.get(name, ())}

@@ -22,6 +22,7 @@ from wayveil.pipeline.outcome import NotPublished, Outcome
 from wayveil.pipeline.remaining import Remaining, stages_of_balance
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import sensitive_of
+from wayveil.recipe.measuring import DRAWN
 from wayveil.recipe.recipe import Recipe
 from wayveil.recipe.toml import recipe_text
 from wayveil.report.attack_section import risk_rows
@@ -88,6 +89,7 @@ class Run:
     mapping: str | None = None
     remaining: Remaining = field(default_factory=Remaining)
     usage: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    sampled_attacks: tuple[str, ...] = ()
     missing_attacks: tuple[str, ...] = ()
     missing_metrics: tuple[str, ...] = ()
 
@@ -137,6 +139,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
         remaining=_remaining(run),
         max_risk=None if recipe.max_risk is None else float(recipe.max_risk),
         use=recipe.use,
+        sampled_attacks=run.sampled_attacks,
         missing_attacks=run.missing_attacks,
     )
     private = _private_files(run, outcome)
@@ -153,14 +156,20 @@ def finish(space: Workspace, run: Run) -> Outcome:
 
 def _missing_note(run: Run) -> list[str]:
     """Say what was not measured, and how to make up for it."""
+    notes = []
+    if run.sampled_attacks:
+        notes.append(
+            f"Played on {DRAWN} people who were drawn, because there are many rows: attacks "
+            f"{', '.join(run.sampled_attacks)}. wayveil measure DIR attacks more people."
+        )
     missing = [
         f"{'attacks' if kind == 'attack' else 'metrics'} {', '.join(names)}"
         for kind, names in (("attack", run.missing_attacks), ("metric", run.missing_metrics))
         if names
     ]
-    if not missing:
-        return []
-    return [f"Not measured: {'; '.join(missing)}. wayveil measure DIR does so for a finished publication."]
+    if missing:
+        notes.append(f"Not measured: {'; '.join(missing)}. wayveil measure DIR does so for a finished publication.")
+    return notes
 
 
 def _check_bytes(manifest: Manifest, judged: Mapping[str, str]) -> None:

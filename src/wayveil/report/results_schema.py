@@ -183,6 +183,7 @@ class HeadData(_Part):
     limit: float | None
     use: str | None
     missing: list[str] = []
+    drawn: int = 0
     next: str = ""
     not_stopped: list[str] = []
     sizes: str = ""

@@ -620,3 +620,40 @@ def test_the_result_is_read_only(tmp_path: Path) -> None:
     data = read_visits(csv(tmp_path, body("a,2,x", "a,1,x"))).data
     with pytest.raises(ValueError, match="read-only"):
         data.t[0] = 5
+
+
+# Coordinates beside names
+
+LOCATED = ReadOptions(columns={"location_x": "lon", "location_y": "lat"}, crs="EPSG:4326")
+
+
+def test_a_location_is_where_its_first_row_with_a_position_is(tmp_path: Path) -> None:
+    rows = ["a,3,x,n/a,50.1", "a,1,x,8.5,50.1", "b,1,y,0,0", "b,2,y,8.6,50.2", "b,3,x,9.9,59.9", "c,1,y,500,50"]
+    loaded = read_visits(csv(tmp_path, body(*rows, header="traj_id,t,location,lon,lat")), LOCATED)
+    data = loaded.data
+    assert data.place_x is not None
+    assert data.place_y is not None
+    assert data.place_frame is not None
+    lon, lat = data.place_frame.to_file(data.place_x, data.place_y)
+    at = dict(zip(data.locations, zip(lon.round(6).tolist(), lat.round(6).tolist(), strict=True), strict=True))
+    assert at == {"x": (8.5, 50.1), "y": (8.6, 50.2)}
+    assert data.n_visits == len(rows)  # a row without a position is still a visit
+    assert not data.attributes
+
+
+def test_metres_beside_names(tmp_path: Path) -> None:
+    file = csv(tmp_path, body("a,1,x,100000,7", "b,1,y,3,9", header="traj_id,t,location,location_x,location_y"))
+    data = read_visits(file, ReadOptions(crs="planar")).data
+    assert data.place_x is not None
+    assert data.place_x.tolist() == [100000.0, 3.0]
+    refused(file, "the coordinates of locations can be degrees or metres")
+
+
+def test_where_a_location_is_nowhere_all_are_and_a_note_says_so(tmp_path: Path) -> None:
+    rows = ["a,1,x,8.5,50.1", "a,2,SECRETPLACE,,", "b,1,SECRETPLACE,,50.2"]
+    loaded = read_visits(csv(tmp_path, body(*rows, header="traj_id,t,location,lon,lat")), LOCATED)
+    assert loaded.data.place_x is None
+    notes = " ".join(loaded.notes)
+    assert "1 location of 2 was without a position in any row" in notes
+    assert "--places" in notes
+    assert "SECRETPLACE" not in notes

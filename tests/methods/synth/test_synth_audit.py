@@ -31,7 +31,7 @@ pytest.importorskip("opendp")
 RUNS = 120
 SURE = 1e-6
 """How often the bound on a rate is wrong.  Noise has no seed, so that these tests are not the same twice: a right
-mechanism fails one of them in a hundred thousand runs, and faults are planted so large that they are found as surely."""
+mechanism fails one of them in a hundred thousand runs, and faults are planted so large that they are found."""
 
 
 def lower_bound(without: np.ndarray, with_one: np.ndarray, delta: float) -> float:

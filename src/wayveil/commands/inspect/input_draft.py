@@ -196,6 +196,8 @@ class InputDraft:
         self._describe_positions(columns)
         if trips:
             columns |= self._place_columns(seen.beside)
+        elif self._is_located():
+            columns |= {f"location_{axis}": name for axis, name in seen.beside.items()}
         self._describe_crs()
         self._ask_longitude()
         self._describe_line()
@@ -222,6 +224,10 @@ class InputDraft:
         if not group:
             group = who
         return group or (self.profile.people[0].column if self.profile.people else "")
+
+    def _is_located(self) -> bool:
+        """Whether named places have coordinates beside them, so that they can become zones; a table may say it, too."""
+        return self.content["kind"] == "visits" and self.profile.fixed and self.spec.places is None
 
     def _place_columns(self, where: Any) -> dict[str, str]:
         """Return the columns that say where, by the names of the kind."""
@@ -373,8 +379,11 @@ class InputDraft:
             self.questions.append(Question(text=text, answers=answers))
 
     def _describe_crs(self) -> None:
-        if "location" in self.profile.where and not (self.profile.layout == "trips" and self.profile.beside):
+        named = "location" in self.profile.where
+        if named and not (self.profile.layout == "trips" and self.profile.beside) and not self._is_located():
             return
+        if self._is_located():
+            self.guesses.append("The coordinates beside the places say where they are, so that they can become zones.")
         if self.spec.crs is not None:
             self.content["crs"] = self.spec.crs
         elif self.file.crs:

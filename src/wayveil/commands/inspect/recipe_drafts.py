@@ -8,6 +8,7 @@ from typing import Any
 from wayveil.commands.inspect.input_draft import InputDraft
 from wayveil.commands.ladder import Candidate
 from wayveil.io.intake.person_candidates import crowd_size
+from wayveil.io.tabular.columns import LOCATION_COORDINATES
 from wayveil.io.tabular.time_formats import CLOCK, NUMBER
 from wayveil.recipe.recipe import make_recipe
 
@@ -159,7 +160,10 @@ class _Resolutions:
         beside = self.profile.beside
         if not beside or self.input["kind"] == "trips" or "location" in self.draft.spec.columns:
             return None
-        named: dict[str, Any] = {ours: n for ours, n in self.input["columns"].items() if ours != "location"}
+        # Where names do not keep enough, positions do as well, and methods for tracks can be tried, too.
+        named: dict[str, Any] = {
+            ours: n for ours, n in self.input["columns"].items() if ours not in ("location", *LOCATION_COORDINATES)
+        }
         columns = {**named, **{ours: name for ours, name in beside.items() if name != ours}}
         return {**self.input, "kind": "points", "crs": "EPSG:4326", "columns": columns}
 

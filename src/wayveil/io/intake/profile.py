@@ -20,7 +20,14 @@ from wayveil.io.intake.person_candidates import (
     place_candidates,
     time_candidates,
 )
-from wayveil.io.intake.row_layout import PositionGuess, columns_beside, find_layout, guess_degrees, guess_positions
+from wayveil.io.intake.row_layout import (
+    PositionGuess,
+    columns_beside,
+    find_layout,
+    guess_degrees,
+    guess_positions,
+    is_fixed,
+)
 from wayveil.io.intake.table_view import ColumnProfile, TableView
 from wayveil.io.intake.time_columns import TimeGuess, find_times
 from wayveil.io.tabular.time_formats import FORMAT_WORDS
@@ -45,6 +52,8 @@ class Profile:
         The columns that say where, by our names; of trips each has two.
     beside : mapping
         Columns of longitudes and latitudes beside places with names, as x and y.
+    fixed : bool
+        Whether these coordinates are where the named places are: rows of one name are at one position.
     trajectory : str
         The column that says which trajectory, "" where there is none.
     people : tuple of Person
@@ -69,6 +78,7 @@ class Profile:
     times: tuple[TimeGuess, ...] = ()
     where: Mapping[str, Any] = field(default_factory=dict)
     beside: Mapping[str, Any] = field(default_factory=dict)
+    fixed: bool = False
     trajectory: str = ""
     people: tuple[Person, ...] = ()
     degrees: bool | None = None
@@ -122,6 +132,7 @@ def profile_table(
         times=times,
         where=where,
         beside=beside,
+        fixed=is_fixed(view, where, beside),
         trajectory=trajectory,
         people=people,
         degrees=degrees,

@@ -32,6 +32,7 @@ __all__ = [
     "find_layout",
     "guess_degrees",
     "guess_positions",
+    "is_fixed",
 ]
 
 _WKB_BYTES = 21
@@ -39,6 +40,10 @@ _GEOMETRIES = ("geometry", "latlon", "lonlat")
 _MAY_BE_PAIR = ("place", "line", "trajectory")
 _MOST_DEGREES = (360.0, 90.0)
 _FEW_MISSING = 0.05
+_ONE_PLACE_M = 250.0
+"""How far rows of one place may be from their middle: a venue or a station is not larger."""
+_AT_ONE_PLACE = 0.95
+_METRES_PER_DEGREE = 111_195.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -421,6 +426,27 @@ def columns_beside(view: TableView, layout: str, where: Mapping[str, Any]) -> di
     if layout == "trips":
         return {"x": (names[0], names[2]), "y": (names[1], names[3])}
     return {"x": names[0], "y": names[1]}
+
+
+def is_fixed(view: TableView, where: Mapping[str, Any], beside: Mapping[str, Any]) -> bool:
+    """Return whether rows of one name stand at one position: a venue does, a kind of venue or a chain does not.
+
+    Every name must have a position, because a place that is nowhere cannot be in a zone.
+    """
+    if not beside or not isinstance(beside["x"], str) or any(name in view.forms for name in beside.values()):
+        return False
+    x, y = (axis_numbers(view, beside[axis]) for axis in ("x", "y"))
+    every = pl.DataFrame({"name": view.frame[where["location"]], "x": x, "y": y}).drop_nulls("name")
+    possible = (pl.col("x").abs() <= 180) & (pl.col("y").abs() <= 90) & ~((pl.col("x") == 0) & (pl.col("y") == 0))
+    rows = every.filter(possible)
+    if not rows.height or rows["name"].n_unique() < every["name"].n_unique():
+        return False
+    off_m = (
+        ((pl.col(axis) - pl.col(axis).median().over("name")) * _METRES_PER_DEGREE) ** 2 * scale
+        for axis, scale in (("x", pl.col("y").radians().cos() ** 2), ("y", 1.0))
+    )
+    near = rows.select((pl.sum_horizontal(off_m) <= _ONE_PLACE_M**2).mean()).item()
+    return bool(near >= _AT_ONE_PLACE)
 
 
 def guess_degrees(view: TableView, where: Mapping[str, Any]) -> bool | None:

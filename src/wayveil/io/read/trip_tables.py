@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from wayveil.errors import InputError
 from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.place_coordinates import axis_numbers, first_positions, list_positions, settle_frame
 from wayveil.io.read.trajectory_tables import read_trajectories
 from wayveil.io.tabular.codes import by_name
-from wayveil.io.tabular.columns import TRIP_COORDINATES, Columns, ReadOptions, choose_columns, looks_like
+from wayveil.io.tabular.columns import TRIP_COORDINATES, Columns, ReadOptions, choose_columns
 from wayveil.io.tabular.messages import count, shown, was
 from wayveil.io.tabular.table import ROW_NUMBER, Rows, Table, as_text, open_table
 from wayveil.io.tabular.timestamps import parse_times
@@ -25,7 +25,6 @@ __all__ = ["place_positions", "read_trips", "trips_of"]
 
 _DEFAULTS = ReadOptions()
 _ENDS = (("origin", "t_start"), ("destination", "t_end"))
-_DEGREES = ("degrees", "EPSG:4326", "epsg:4326")
 
 
 def read_trips(path: str | Path, options: ReadOptions = _DEFAULTS) -> Loaded:
@@ -141,7 +140,7 @@ def place_positions(path: str | Path, options: ReadOptions) -> pl.DataFrame | No
     numbers = np.arange(len(rows)) if table.row_numbers is None else table.row_numbers.collect()[ROW_NUMBER].to_numpy()
     ends = []
     for end, (place, t) in enumerate(_ENDS):
-        x, y = (_numbers(rows, columns.place[f"{place}_{axis}"]) for axis in "xy")
+        x, y = (axis_numbers(rows, columns.place[f"{place}_{axis}"]) for axis in "xy")
         known = np.isfinite(x) & np.isfinite(y)
         frame = pl.DataFrame(
             {
@@ -155,11 +154,7 @@ def place_positions(path: str | Path, options: ReadOptions) -> pl.DataFrame | No
             }
         )
         ends.append(frame.filter(pl.col("location").is_not_null(), pl.Series(_has_time(rows, columns.place[t]))))
-    both = pl.concat(ends).sort("order")
-    located = both.filter("known").unique("location", keep="first", maintain_order=True).drop("known")
-    lost = both.join(located, on="location", how="anti").unique("location", keep="first", maintain_order=True)
-    nowhere = lost.drop("known").with_columns(x=pl.lit(None, pl.Float64), y=pl.lit(None, pl.Float64))
-    return pl.concat([located, nowhere])
+    return list_positions(pl.concat(ends))
 
 
 def _read(table: Table, trip_columns: TripTable, columns: Columns, *, piece: bool) -> Rows:
@@ -214,40 +209,10 @@ def _positions(
     if not all(name in columns.place for name in TRIP_COORDINATES) or not ends.places:
         return None
     code = np.concatenate([ends.origin, ends.destination])
-    x, y = (np.concatenate([_numbers(rows, columns.place[f"{place}_{axis}"]) for place, _ in _ENDS]) for axis in "xy")
-    known = np.flatnonzero((code >= 0) & np.isfinite(x) & np.isfinite(y))
-    # The first row of each place, as np.unique gives it, is the first end in the order of origins, then destinations.
-    place, first = np.unique(code[known], return_index=True)
-    if len(place) < len(ends.places):
+    x, y = (
+        np.concatenate([axis_numbers(rows, columns.place[f"{place}_{axis}"]) for place, _ in _ENDS]) for axis in "xy"
+    )
+    positions = first_positions(code, x, y, len(ends.places))
+    if positions is None:
         return None
-    x = x[known[first]]
-    y = y[known[first]]
-    if _is_degrees(options, rows.table.names[columns.place["origin_x"]]):
-        if (np.abs(x) > 180).any() or (np.abs(y) > 90).any():
-            raise rows.table.wrong(
-                "the coordinates of trips are no longitudes and latitudes; say --crs planar if metres."
-            )
-        frame = Frame.for_degrees(x, y, crs="EPSG:4326")
-        return *frame.to_metres(x, y), frame
-    if options.crs == "planar":
-        return x, y, Frame()
-    raise InputError(
-        f"{rows.table.path}: the coordinates of trips can be degrees or metres: say --crs EPSG:4326 or --crs planar."
-    )
-
-
-def _is_degrees(options: ReadOptions, name: str) -> bool:
-    """Whether coordinates of trips are degrees: somebody says so, or the name of their column does."""
-    return options.crs in _DEGREES or (options.crs is None and bool(looks_like(name, "lon")))
-
-
-def _numbers(rows: Rows, position: int) -> FloatArray:
-    """Return numbers, not a number where there is none; what is written there and is no number is refused."""
-    text = as_text(rows, position)
-    numbers = text.cast(pl.Float64, strict=False)
-    rows.refuse(
-        numbers.is_null() & text.is_not_null(),
-        f"column {shown(rows.table.names[position])} is not a number",
-        "Correct or remove these rows.",
-    )
-    return numbers.fill_null(np.nan).to_numpy()
+    return settle_frame(rows, options, rows.table.names[columns.place["origin_x"]], "trips", *positions)

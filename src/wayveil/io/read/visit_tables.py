@@ -5,18 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.place_coordinates import (
+    axis_numbers,
+    first_positions,
+    known_degrees,
+    list_positions,
+    settle_frame,
+)
 from wayveil.io.read.trajectory_tables import read_trajectories, required
 from wayveil.io.tabular.codes import by_name
-from wayveil.io.tabular.columns import ReadOptions, choose_columns
+from wayveil.io.tabular.columns import LOCATION_COORDINATES, Columns, ReadOptions, choose_columns
 from wayveil.io.tabular.messages import count, was
 from wayveil.io.tabular.row_order import one_row_per_time, time_order
-from wayveil.io.tabular.table import Table, open_table
-from wayveil.model import Visits
-from wayveil.model.data.ragged import offsets_of
+from wayveil.io.tabular.table import ROW_NUMBER, Rows, Table, as_text, open_table
+from wayveil.model import Frame, Visits
+from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of
 
-__all__ = ["read_visits", "visits_of"]
+__all__ = ["location_positions", "read_visits", "visits_of"]
 
 _DEFAULTS = ReadOptions()
 
@@ -42,7 +50,8 @@ def read_visits(path: str | Path, options: ReadOptions = _DEFAULTS) -> Loaded:
 
     Notes
     -----
-    O(n) for rows in order, O(n log n) otherwise; memory is a small multiple of the file.
+    O(n) for rows in order, O(n log n) otherwise; memory is a small multiple of the file.  Where the columns location_x
+    and location_y stand beside location, a location is where its first row with a position says.
 
     Examples
     --------
@@ -66,6 +75,7 @@ def visits_of(table: Table, options: ReadOptions) -> Loaded:
     read = read_trajectories(rows, columns, options, drop_varying=False)
     notes = list(read.notes)
     location, locations = by_name(required(rows, columns.place["location"]))
+    x, y, frame = _positions(rows, columns, location, len(locations), options, notes) or (None, None, None)
     trajectory = read.trajectory
     t = read.t
     # Sorted by trajectory and time, with the order of the file among equal times; nothing is moved if it is so already.
@@ -93,5 +103,58 @@ def visits_of(table: Table, options: ReadOptions) -> Loaded:
         attributes=read.attributes,
         time_format=read.time_format,
         owners=read.owners,
+        place_x=x,
+        place_y=y,
+        place_frame=frame,
     )
     return Loaded(data=data, rows=len(rows), notes=(*notes, *rows.notes), ids=read.ids)
+
+
+def location_positions(path: str | Path, options: ReadOptions) -> pl.DataFrame | None:
+    """Return where the locations of a piece of a table of visits are: location, x and y as in the file, and the row.
+
+    A location without coordinates has none there; None where the table has no coordinates at all.
+    """
+    table = open_table(path)
+    columns = choose_columns(table, options, "visits")
+    if not all(name in columns.place for name in LOCATION_COORDINATES):
+        return None
+    rows = table.read(columns.positions)
+    numbers = np.arange(len(rows)) if table.row_numbers is None else table.row_numbers.collect()[ROW_NUMBER].to_numpy()
+    x, y = _coordinates(rows, columns, options)
+    known = np.isfinite(x) & np.isfinite(y)
+    names = as_text(rows, columns.place["location"])
+    frame = pl.DataFrame({"location": names, "x": x, "y": y, "known": known, "order": numbers})
+    return list_positions(frame.filter(pl.col("location").is_not_null()))
+
+
+def _coordinates(rows: Rows, columns: Columns, options: ReadOptions) -> tuple[FloatArray, FloatArray]:
+    """Return the coordinates beside names, not a number where there are none that can be.
+
+    A row without a position is still a visit to a place with a name, so that nothing here is refused: text that is no
+    number, degrees out of their range, and 0, 0, which devices write that know no position.
+    """
+    x, y = (axis_numbers(rows, columns.place[name], strict=False) for name in LOCATION_COORDINATES)
+    if known_degrees(options, rows.table.names[columns.place["location_x"]]):
+        impossible = (np.abs(x) > 180) | (np.abs(y) > 90) | ((x == 0) & (y == 0))
+        x = np.where(impossible, np.nan, x)
+    return x, y
+
+
+def _positions(
+    rows: Rows, columns: Columns, location: IntArray, n_locations: int, options: ReadOptions, notes: list[str]
+) -> tuple[FloatArray, FloatArray, Frame] | None:
+    """Return where locations are, in metres of a frame; None where it is not said of all of them, with a note."""
+    if not all(name in columns.place for name in LOCATION_COORDINATES) or not n_locations:
+        return None
+    x, y = _coordinates(rows, columns, options)
+    positions = first_positions(location, x, y, n_locations)
+    if positions is None:
+        if not options.piece:
+            lost = n_locations - len(np.unique(location[np.isfinite(x) & np.isfinite(y)]))
+            notes.append(
+                f"{count(lost, 'location')} of {n_locations:,} {was(lost)} without a position in any row, so that all "
+                "are taken by their names alone; leave these rows out, or give a table of all places with --places."
+            )
+        return None
+    return settle_frame(rows, options, rows.table.names[columns.place["location_x"]], "locations", *positions)

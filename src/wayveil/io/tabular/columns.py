@@ -22,6 +22,7 @@ from wayveil.model.normal import normal_text
 __all__ = [
     "EACH_TRAJECTORY",
     "INPUTS",
+    "LOCATION_COORDINATES",
     "TRIP_COORDINATES",
     "Columns",
     "InputColumns",
@@ -88,12 +89,16 @@ class InputColumns:
 TRIP_COORDINATES = ("origin_x", "origin_y", "destination_x", "destination_y")
 """Where the ends of a trip are: instead of their names, or beside them."""
 
+LOCATION_COORDINATES = ("location_x", "location_y")
+"""Where the location of a visit is, beside its name."""
+
 INPUTS: Mapping[str, InputColumns] = {
     "visits": InputColumns(
         needed=("traj_id", "t", "location"),
-        known=("traj_id", "t", "location", "user_id"),
+        known=("traj_id", "t", "location", *LOCATION_COORDINATES, "user_id"),
         rule="Visits need traj_id, t and location",
         place=("location",),
+        place_too=LOCATION_COORDINATES,
         mapped=("location",),
     ),
     "points": InputColumns(

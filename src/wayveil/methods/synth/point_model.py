@@ -202,7 +202,7 @@ def learn_points(trips: CellTrips, grid: CellGrid, *, total: float, budget: Budg
 
 
 def _learn_moves(trips: CellTrips, grid: CellGrid, *, total: float, budget: Budget, epsilon: Fraction) -> Moves:
-    """Ask for moves between neighbours and for turns; a turn is worth what it is seen more often than by moves alone."""
+    """Ask for moves between neighbours and for turns; a turn is worth what it is seen more often than alone."""
     trajectory = trajectory_of_row(trips.offsets)
     rank = np.arange(len(trips.cell)) - trips.offsets[:-1][trajectory]
     second = np.flatnonzero(rank >= 1)

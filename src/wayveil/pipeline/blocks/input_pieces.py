@@ -25,8 +25,9 @@ from wayveil.io import (
 )
 from wayveil.io.publish.atomic import make_folders
 from wayveil.io.read.trip_tables import place_positions
+from wayveil.io.read.visit_tables import location_positions
 from wayveil.io.scatter import groups_of, make_piece_folders, people_keys, scatter_group
-from wayveil.io.tabular.columns import lone_rows_error
+from wayveil.io.tabular.columns import LOCATION_COORDINATES, lone_rows_error
 from wayveil.io.tabular.crs import could_be_degrees, unsaid_degrees_error
 from wayveil.io.tabular.normal_columns import similar_ids_error, similar_ids_note
 from wayveil.model import BlockKey, Data, Engine, Frame, Owners, Taxonomy, TimeFormat
@@ -42,6 +43,9 @@ from wayveil.recipe.defaults import columns_of
 from wayveil.recipe.recipe import InputSpec, Recipe
 
 __all__ = ["InputPlan", "Pieces", "check_kind", "look_ahead", "plan_input", "read_pieces"]
+
+_NAMED_PLACES = {"trips": place_positions, "visits": location_positions}
+"""What lists where the named places of a piece are, for kinds that may have coordinates beside names."""
 
 _PERSON_BITS = 32
 """The code of a person is the number of the piece and, in so many lower bits, the number of the person in it."""
@@ -201,10 +205,11 @@ def read_pieces(want: InputPlan, *, seed: int, scratch: Path, engine: Engine) ->
         # Degrees become metres by one projection for all pieces, which must fit all of them: so every piece is asked
         # for its extent first.
         frame = _frame(spans.shown, engine.map(partial(_extent, spec, kind), files))
-    if kind == "trips" and spec.places is None:
-        # A place of a trip is where its first end in the whole file is, and no piece has the whole file.
-        engine.progress("places of trips")
-        want = replace(want, spec=spec.model_copy(update={"places": _trip_places(options, files, scratch, engine)}))
+    if kind in _NAMED_PLACES and spec.places is None and _may_say_where(kind, spans, options):
+        # A named place is where its first row in the whole file is, and no piece has the whole file.
+        engine.progress("places")
+        places = _gather_places(kind, options, files, scratch, engine)
+        want = replace(want, spec=spec.model_copy(update={"places": places}))
     task = partial(_prepare_piece, want, spans, frame, secret, scratch)
     make_folders(*(scratch / name for name in ("prepared", "taxonomies", "renumbered", "owned")))
     pieces: list[_Piece] = engine.map(task, list(enumerate(files)))
@@ -212,9 +217,18 @@ def read_pieces(want: InputPlan, *, seed: int, scratch: Path, engine: Engine) ->
     return replace(joined, notes=(*(f"Taken to be so: {guess}" for guess in spec.guesses), *joined.notes))
 
 
-def _trip_places(options: ReadOptions, files: Sequence[Path], scratch: Path, engine: Engine) -> Path | None:
-    """Write where the places of all trips are, each where its first end is; None if that is not known of all."""
-    tables = [one for one in engine.map(partial(place_positions, options=options), list(files)) if one is not None]
+def _may_say_where(kind: str, spans: Spans, options: ReadOptions) -> bool:
+    """Whether coordinates may stand beside names; of trips, columns are also found by their usual names."""
+    names = {name for _, name in spans.columns}
+    return kind == "trips" or all(options.columns.get(ours, ours) in names for ours in LOCATION_COORDINATES)
+
+
+def _gather_places(
+    kind: str, options: ReadOptions, files: Sequence[Path], scratch: Path, engine: Engine
+) -> Path | None:
+    """Write where all named places are, each where its first row is; None if that is not known of all."""
+    positions = partial(_NAMED_PLACES[kind], options=options)
+    tables = [one for one in engine.map(positions, list(files)) if one is not None]
     if not tables:
         return None
     places = (
@@ -224,7 +238,7 @@ def _trip_places(options: ReadOptions, files: Sequence[Path], scratch: Path, eng
         return None
     degrees = options.crs != "planar"
     names = {"x": "lon", "y": "lat"} if degrees else {}
-    target = scratch / "trip_places.parquet"
+    target = scratch / "named_places.parquet"
     places.drop("order").rename(names).write_parquet(target)
     return target
 
@@ -273,10 +287,10 @@ def _prepare_piece(
     number, file = numbered
     spec = _piece_spec(want.spec, file, want.kind)
     loaded = load(spec, attributes=want.attributes, kinds=(want.kind,), frame=frame, piece=True)
-    if want.kind == "trips" and spec.places is None:
+    if want.kind in _NAMED_PLACES and spec.places is None:
         # Some place of the whole table is nowhere, so that all are, as when it is read at once.
-        trips: Any = loaded.data
-        loaded = replace(loaded, data=replace(trips, place_x=None, place_y=None, place_frame=None))
+        named: Any = loaded.data
+        loaded = replace(loaded, data=replace(named, place_x=None, place_y=None, place_frame=None))
     look_ahead(loaded, want.steps, want.spec, want.limit)
     ready = prepare(loaded, want.steps, want.spec)
     data: Any = ready.data

@@ -25,6 +25,7 @@ LABELS: dict[State, str] = {"kept": "Kept and low", "but": "Kept, but", "refused
 """The three states in words."""
 
 _HALF = 0.5
+_RULE_OF_THREE = 3.0  # nothing seen in n draws: with 95 % confidence the share is at most 3 / n
 _FAR = 0.25  # of a distribution that synthetic trips should have and do not; a kept half of true trips is still true
 _TITLES: dict[State, str] = {
     "kept": "Published and verified",
@@ -113,7 +114,7 @@ class Head:
     the attack that says most, `loss` the score that tells most for what the data are for, and `left` what is left of
     rows, trips and people, `sizes` how coarse it is in metres and minutes, and `not_stopped` the attackers of whom the
     promise does not speak.  `limit` is the risk that the publisher accepts, None where it is that of the promise.
-    `missing` are the attacks that were not run.
+    `missing` are the attacks that were not run.  Where some were played on a few people only, `drawn` says on how many.
     """
 
     state: State
@@ -126,6 +127,7 @@ class Head:
     limit: float | None = None
     use: Use | None = None
     missing: tuple[str, ...] = ()
+    drawn: int = 0
     sizes: str = ""
     not_stopped: tuple[str, ...] = ()
 
@@ -166,7 +168,19 @@ class Head:
     @property
     def sentence(self) -> str:
         """The whole head in one sentence."""
-        return f"{self.title} {'; '.join(self.reasons)}." if self.reasons else f"{self.title}."
+        first = f"{self.title} {'; '.join(self.reasons)}." if self.reasons else f"{self.title}."
+        return f"{first} {self.drawn_sentence}" if self.drawn_sentence else first
+
+    @property
+    def drawn_sentence(self) -> str:
+        """What attacks on a few people leave open, where the risk is called low; or nothing."""
+        if not self.drawn or self.exposed or self.state == "refused":
+            return ""
+        # If a share s were above, n draws would all miss it with (1 - s)^n, which is 5 % at s = 3 / n.
+        return (
+            f"Attackers outside of the promise were played on {self.drawn:,} people who were drawn, none of them above "
+            f"the limit: of all people at most {_percent(_RULE_OF_THREE / self.drawn)} are, with 95 % confidence."
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the head as JSON can hold it."""
@@ -187,6 +201,7 @@ class Head:
             "not_stopped": list(self.not_stopped),
             "next": self.next_step,
             **({"missing": list(self.missing)} if self.missing else {}),
+            **({"drawn": self.drawn} if self.drawn else {}),
         }
 
     def _loss_json(self, loss: Score) -> dict[str, Any]:
@@ -240,6 +255,7 @@ def make_head(
     limit: float | None = None,
     use: Use | None = None,
     missing: Sequence[str] = (),
+    drawn: int = 0,
     counted: str = "people",
     not_stopped: Sequence[str] = (),
     promised: Collection[str] = (),
@@ -262,6 +278,8 @@ def make_head(
         What the data are for.
     missing : sequence of str
         Attacks that fit the data and were not run: nobody can call a risk low that was not measured.
+    drawn : int
+        On how many people some attacks were played, because the data are large; 0 where all were played as usual.
     counted : str
         What the promise counts: "people", or "trajectories" where each is taken to be a person.
     not_stopped : sequence of str
@@ -282,6 +300,7 @@ def make_head(
         "sizes": remaining.sizes,
         "not_stopped": tuple(not_stopped),
         "missing": tuple(missing),
+        "drawn": drawn,
     }
     # Three states: refused, kept but with reasons, kept and low.  A reason is something the publisher should decide
     # about, with what to try.
