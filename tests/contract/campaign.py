@@ -29,6 +29,7 @@ from wayveil.errors import UsageError, WayveilError
 from wayveil.methods import METHODS
 from wayveil.model import Boxes, MethodResult, Points, RoadNetwork, Routes, Stops, Taxonomy, Verdict, Visits
 from wayveil.verifiers import VERIFIERS
+from wayveil.verifiers.differential_privacy.definition import find_break_of_differential_privacy
 from wayveil.verifiers.kcl.definition import find_break_of_kcl
 from wayveil.verifiers.strict_k.definition import find_break_of_strict_k
 from wayveil.verifiers.subsequence_k.definition import find_break_of_subsequence_k
@@ -294,6 +295,11 @@ def _threshold(case: Case, data: Visits, made: MethodResult) -> str:
         return ""
 
 
+def _differential_privacy(case: Case, data: Visits, made: MethodResult) -> str:
+    claim: Any = made.claim
+    return find_break_of_differential_privacy(made.data, claim)
+
+
 PROMISES: dict[str, Callable[[Case, Any, MethodResult], str]] = {
     "KCL": _kcl,
     "BreachBound": _breach_bound,
@@ -304,6 +310,7 @@ PROMISES: dict[str, Callable[[Case, Any, MethodResult], str]] = {
     "SubsequenceK": _shared,
     "CSafety": _csafety,
     "Threshold": _threshold,
+    "DifferentialPrivacy": _differential_privacy,
 }
 """For each claim the function that says how a publication breaks its promise, or "".  See `promises`."""
 
@@ -586,6 +593,23 @@ def _draw_counts(draw: Draw, method: str, seed: int) -> Case:
     return Case(method=method, parameters=parameters, records=records, owner=owner, beside={}, seed=seed)
 
 
+def _draw_dp_counts(draw: Draw, method: str, seed: int) -> Case:
+    case = _draw_counts(draw, method, seed)
+    parameters: dict[str, Any] = {
+        "epsilon": draw.choice([0.5, 1, 3, 20]),
+        "tally": case.parameters["tally"],
+        "count": case.parameters["count"],
+        "every": case.parameters["every"],
+        "margins": case.parameters["margins"],
+        "per_person": draw.choice(["auto", 1, 2, 5]),
+    }
+    if parameters["count"] == "visits":
+        parameters["per_cell"] = draw.choice([1, 3])
+    if draw.random() < 0.6:
+        parameters |= {"public_zones": {"all": ["a", "b", "x"]}, "public_times": "0..3"}
+    return replace(case, parameters=parameters)
+
+
 _DRAWERS: dict[str, Callable[[Draw, str, int], Case]] = {
     "kcl": _draw_kcl,
     "gsup": _draw_gsup,
@@ -594,4 +618,5 @@ _DRAWERS: dict[str, Callable[[Draw, str, int], Case]] = {
     **dict.fromkeys(("icba", "cba", "prefix"), _draw_routes),
     "cast": _draw_cast,
     "counts": _draw_counts,
+    "dp_counts": _draw_dp_counts,
 }

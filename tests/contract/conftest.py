@@ -31,7 +31,7 @@ def parameters(method: type[Any]) -> dict[str, Any]:
 def moderate(p: Parameter) -> Any:
     values: dict[str, Any] = {
         "int": int(max(p.low or 0, 2)), "fraction": "0.9", "sensitive": {"ill": ["yes"]}, "duration": "10",
-        "number": max(p.low or 0, 400), "text": "",
+        "number": min(max(p.low or 0, 400), p.high or 400), "text": "",
         "groups": {"east": ["stop-0", "stop-1"], "west": ["stop-2", "stop-3"]},
     }  # fmt: skip
     return p.choices[0] if p.kind == "choice" else values[p.kind]

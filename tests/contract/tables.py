@@ -21,6 +21,7 @@ CONFIGURED: dict[str, dict[str, Any]] = {
     "prefix": {"k": 2},
     "cast": {"c": "0.6", "m": 3},
     "counts": {"k": 5},
+    "dp_counts": {"epsilon": 50, "per_person": 3},
     "kcl": {"k": 3, "c": "0.7", "l": 2, "sensitive": {"ill": ["yes"]}},
 }
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from still_noise import still_noise
 
 from wayveil.engines import DaskEngine, LocalEngine
 from wayveil.methods import METHODS
@@ -53,7 +54,8 @@ def public_bytes(out: Path) -> dict[str, bytes]:
 def published(content: dict[str, Any], engine: Engine) -> dict[str, bytes]:
     if content["method"]["name"] == "w4m":
         content["method"]["chunk_size"] = 40
-    publish(make_recipe(content), engine=engine, secret=Secret(bytes([content["seed"]]) * 32))
+    with still_noise():  # noise is never the same; all the rest is
+        publish(make_recipe(content), engine=engine, secret=Secret(bytes([content["seed"]]) * 32))
     return public_bytes(Path(content["output"]["path"]))
 
 
@@ -65,6 +67,8 @@ def test_the_same_bytes_on_every_engine(make_content: Content, cluster: DaskEngi
         assert published(make_content(f"two-{seed}", seed=seed), LocalEngine(workers=2)) == one
         assert published(make_content(f"cluster-{seed}", seed=seed), cluster) == one
         found.append(one)
+    if make_recipe(make_content("one-1")).method.random_noise:
+        return
     individual = make_recipe(make_content("one-1")).method.publishes.individual
     # Ids and the order of rows depend on the secret; a table of counts has neither.
     assert (found[0] != found[1] != found[2]) == individual

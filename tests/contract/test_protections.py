@@ -31,7 +31,7 @@ def variants() -> list[Any]:
     found = []
     for name, method in sorted(METHODS.items()):
         found.append(pytest.param(method, {}, id=name))
-        if any(p.name == "delta" for p in parameters_of(method)):
+        if any(p.name == "delta" and p.required for p in parameters_of(method)):
             found.append(pytest.param(method, {"delta": 0}, id=f"{name}-0"))
         if any(p.name == "hide_absence" for p in parameters_of(method)):
             found.append(pytest.param(method, {"hide_absence": "yes"}, id=f"{name}-hidden"))
@@ -48,14 +48,14 @@ def configured(method: type[Any], more: dict[str, Any]) -> Any:
             given[p.name] = STRICT[p.name]
         elif p.kind == "sensitive":
             given[p.name] = {"ill": ["yes"]}
-        elif p.kind == "groups":
+        elif p.kind == "groups" and p.required:
             given[p.name] = {"east": ["stop-0", "stop-1"], "west": ["stop-2", "stop-3"]}
         elif p.required:
             given[p.name] = {
                 "int": int(max(p.low or 0, 2)),
                 "fraction": "1/2",
                 "duration": "10",
-                "number": max(p.low or 0, 400),
+                "number": min(max(p.low or 0, 400), p.high or 400),
                 "text": "",
                 "choice": p.choices[0] if p.choices else "",
             }[p.kind]

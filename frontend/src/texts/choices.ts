@@ -70,6 +70,7 @@ export const choices = {
       cast: "Places or kinds of places, in order",
       synth: "Synthetic trips, drawn from noisy numbers; none is anybody's",
       counts: "Tables of counts: people by zone and time, or from zone to zone",
+      dp_counts: "Tables of counts with noise, so that no background knowledge tells of one person",
     } as Record<string, string>,
     forStudy: ["cba", "prefix"],
   },

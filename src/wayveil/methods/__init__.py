@@ -3,6 +3,7 @@
 from wayveil.methods.cast.cast import Cast
 from wayveil.methods.cba.cba import Cba
 from wayveil.methods.counts.counts import Counts
+from wayveil.methods.dp_counts.dp_counts import DpCounts
 from wayveil.methods.gsup.gsup import Gsup
 from wayveil.methods.icba.icba import Icba
 from wayveil.methods.kcl.kcl import Kcl
@@ -20,6 +21,7 @@ __all__ = [
     "Cast",
     "Cba",
     "Counts",
+    "DpCounts",
     "Gsup",
     "Icba",
     "Kcl",
@@ -46,4 +48,5 @@ METHODS: dict[str, type[Method]] = {
     Cast.name: Cast,
     Counts.name: Counts,
     Synth.name: Synth,
+    DpCounts.name: DpCounts,
 }

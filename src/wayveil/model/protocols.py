@@ -250,6 +250,8 @@ class _Compared(_Declared, ABC):
     synthetic: ClassVar[bool | None] = False
     """Whether it is about synthetic trajectories, of which none is somebody's: what takes one for the victim's does not
     fit them, and the other way round; None where it makes no difference."""
+    exact: ClassVar[bool] = False
+    """Whether published numbers are taken for true ones; left out where they have noise."""
     asks: ClassVar[str | None] = None
     """The parameter without which there is nothing to do: left out where nobody gives it."""
     additive: ClassVar[bool] = False

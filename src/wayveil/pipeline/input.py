@@ -67,6 +67,7 @@ __all__ = [
     "check_sensitive",
     "check_values",
     "find_public",
+    "frame_of",
     "load",
     "load_boxes",
     "load_network",
@@ -225,9 +226,14 @@ def load_zones(spec: InputSpec, step: Any, data: Data) -> ZonePolygons:
     if spec.zones is None:
         choices = {"zones": "give cell or h3, or a file", "areas": "give a file"}.get(step.name, "give cell, or a file")
         raise UsageError(f"The step {step.name} needs zones: {choices} of polygons with --zones.")
-    # Only points and located visits have a frame; zones are then read in its degrees or metres.
+    return read_zones(spec.zones, id_column=step.id, frame=frame_of(data))
+
+
+def frame_of(data: Data) -> Frame | None:
+    """Return the frame of coordinates, in whose degrees or metres zones are read; only points and located visits have
+    one."""
     frame: Frame | None = getattr(data, "frame", None) or getattr(data, "place_frame", None)
-    return read_zones(spec.zones, id_column=step.id, frame=frame)
+    return frame
 
 
 def find_public(folder: Path) -> Path:

@@ -191,7 +191,11 @@ def name_remedies(data: Data, steps: Iterable[Any], method: str) -> tuple[str, .
     if method == "synth":
         places = "coarser places (--prepare grid)" if data.coordinates else "fewer, coarser places"
         return "a larger --epsilon", places, "declared days, places or area, which cost nothing"
-    if method == "counts":
+    if method == "dp_counts":
+        remedies.append("a smaller --per-person, which needs less noise")
+        if data.has_times():
+            remedies.append("a wider --every, such as 1d or all")
+    elif method == "counts":
         if data.has_times():
             remedies.append("a wider --every, such as 1d or all")
         if "zones" not in done and data.kind in ("visits", "trips"):

@@ -80,29 +80,37 @@ def metrics_of(recipe: Recipe) -> tuple[Metric, ...]:
 
 
 def comparable(method: Any) -> dict[str, bool]:
-    """Return what of a publication can be compared with the original: which trajectory is which, and times."""
+    """Return what of a publication can be compared with the original: which trajectory is which, times, and numbers."""
     return {
         "matched": not method.splits_trajectories or method.parts_in_time,
         "timed": method.keeps_times,
+        "exact": not method.random_noise,
         "synthetic": method.synthetic,
     }
 
 
 def fits(
-    cls: Any, original: type, published: type, *, matched: bool, timed: bool = True, synthetic: bool = False
+    cls: Any,
+    original: type,
+    published: type,
+    *,
+    matched: bool,
+    timed: bool = True,
+    exact: bool = True,
+    synthetic: bool = False,
 ) -> bool:
     """Return whether an attack or a metric can compare these kinds of data.
 
     A kind below the one that is accepted, as trips are below visits, can be compared with its own kind only.  `matched`
-    says whether it is known which trajectories belong together, `timed` whether both have the same times, `synthetic`
-    whether nothing that is published is anybody's.
+    says whether it is known which trajectories belong together, `timed` whether both have the same times, `exact`
+    whether numbers have no noise, `synthetic` whether nothing that is published is anybody's.
     """
     # Trips are visits: what fits visits fits trips on both sides, but not a mixture of the two.
     kinds = cls.accepts is original and published in cls.targets
     if original is published and original is not cls.accepts:
         kinds = issubclass(original, cls.accepts) and cls.accepts in cls.targets
     about = cls.synthetic is None or cls.synthetic == synthetic
-    return kinds and about and (matched or not cls.matched) and (timed or not cls.timed)
+    return kinds and about and (matched or not cls.matched) and (timed or not cls.timed) and (exact or not cls.exact)
 
 
 def is_ready(cls: Any, given: Mapping[str, Any]) -> bool:
@@ -117,6 +125,7 @@ def default_attacks(
     claim: Guarantee | None = None,
     matched: bool = True,
     timed: bool = True,
+    exact: bool = True,
     synthetic: bool = False,
 ) -> tuple[Attack, ...]:
     """Return every attack on these kinds of data, as strong as the claim says it withstands.
@@ -128,7 +137,7 @@ def default_attacks(
     attacks = []
     for name, cls in catalog.entries("attack").items():
         # Attacks follow the claim: they know what it allows an attacker to know, and count people above its bound.
-        if fits(cls, original, published, matched=matched, timed=timed, synthetic=synthetic) and is_ready(
+        if fits(cls, original, published, matched=matched, timed=timed, exact=exact, synthetic=synthetic) and is_ready(
             cls, promised
         ):
             known = {p.name: p for p in parameters_of(cls)}
@@ -172,6 +181,7 @@ def default_metrics(
     method: Method | None = None,
     matched: bool = True,
     timed: bool = True,
+    exact: bool = True,
     synthetic: bool = False,
 ) -> tuple[Metric, ...]:
     """Return every metric on these kinds of data, with its default parameters.
@@ -183,5 +193,5 @@ def default_metrics(
     return tuple(
         catalog.build("metric", name, given.get(name, {}))
         for name, cls in catalog.entries("metric").items()
-        if fits(cls, original, published, matched=matched, timed=timed, synthetic=synthetic)
+        if fits(cls, original, published, matched=matched, timed=timed, exact=exact, synthetic=synthetic)
     )

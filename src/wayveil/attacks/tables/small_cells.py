@@ -110,6 +110,7 @@ class SmallCells(Attack):
     summary: ClassVar[str] = "an attacker who adds and subtracts all published numbers to find small ones"
     accepts: ClassVar[type[Visits]] = Visits
     targets: ClassVar[tuple[type[Any], ...]] = (CountTables,)
+    exact: ClassVar[bool] = True
 
     def queries(self, truth: Any, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> _Cells:
         """Return the true cells; nothing is drawn."""

@@ -5,7 +5,8 @@ No seed of ours reaches it, and none is kept: the same run gives other numbers e
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from fractions import Fraction
 from importlib import import_module
 from math import inf, nextafter, sqrt
 from typing import Any, Literal
@@ -17,7 +18,16 @@ from wayveil.model import NoisyQuery
 from wayveil.model.data.ragged import IntArray
 from wayveil.model.noisy_query import LARGEST_BOUND
 
-__all__ = ["add_noise", "load_opendp", "plan_gaussian", "plan_laplace", "plan_selection", "select_keys"]
+__all__ = [
+    "add_noise",
+    "draw_noise",
+    "left_of",
+    "load_opendp",
+    "plan_gaussian",
+    "plan_laplace",
+    "plan_selection",
+    "select_keys",
+]
 
 
 def load_opendp(component: str) -> Any:
@@ -132,15 +142,33 @@ def add_noise(numbers: IntArray, query: NoisyQuery, *, component: str) -> IntArr
         raise ValueError("a public domain has a number for every key")  # a forgotten one would not be hidden
     dp = load_opendp(component)
     noisy = _laplace(dp, query.scale) if query.noise == "laplace" else _gaussian(dp, query.scale)
-    return np.asarray(noisy(numbers.tolist()), np.int64).reshape(-1)
+    return np.asarray(draw_noise(noisy, numbers.tolist()), np.int64).reshape(-1)
 
 
 def select_keys(numbers: IntArray, query: NoisyQuery, *, component: str) -> tuple[IntArray, IntArray]:
     """Return which keys are known after noise, in order, and their noisy numbers."""
     noisy = _selection(load_opendp(component), query.scale, query.threshold or 0)
-    shown = noisy(dict(enumerate(numbers.tolist())))
-    keys = np.array(sorted(shown), np.int64)
+    shown = draw_noise(noisy, dict(enumerate(numbers.tolist())))
+    keys = np.array(sorted(key for key, number in shown.items() if number >= (query.threshold or 0)), np.int64)
     return keys, np.array([shown[key] for key in keys.tolist()], np.int64)
+
+
+def left_of(budget: float, queries: Iterable[NoisyQuery]) -> float:
+    """Return what queries leave of epsilon, rounded down: sums of floats may be more than their parts.
+
+    Examples
+    --------
+    >>> left_of(1.0, []), left_of(0.3, []) <= 0.3
+    (1.0, True)
+    """
+    exact = Fraction(budget) - sum((Fraction(query.epsilon) for query in queries), Fraction(0))
+    near = float(exact)
+    return near if Fraction(near) <= exact else nextafter(near, 0.0)
+
+
+def draw_noise(noisy: Any, numbers: Any) -> Any:
+    """Return numbers with the noise of an OpenDP measurement: the one place where noise is drawn."""
+    return noisy(numbers)
 
 
 def _least_scale(loss_of: Callable[[float], float], begin: float, budget: float) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.methods.counts.cell_tally import CellTally, is_small, tally_cells, tally_groups
+from wayveil.methods.common.cell_tally import CellTally, is_small, tally_cells, tally_groups
 from wayveil.methods.counts.complementary import hide_small_cells
 from wayveil.model import CountTables, Engine, Method, MethodResult, Threshold, Visits, parameter
 from wayveil.model.claims.threshold import (

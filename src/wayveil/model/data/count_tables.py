@@ -79,7 +79,7 @@ class CountTables(Trajectories):
     not_published: ClassVar[str] = "Tables without any number left"
     nothing_left: ClassVar[str] = (
         "Nothing was published: no number is left, because nowhere enough people were counted. Make times or zones "
-        "coarser (every=1d, or the step zones), or ask for a smaller k."
+        "coarser (every=1d, or the step zones), or ask for a smaller k, or a larger epsilon."
     )
 
     def _check_rows(self) -> None:

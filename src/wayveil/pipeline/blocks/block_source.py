@@ -25,7 +25,7 @@ from wayveil.pipeline.blocks.input_pieces import InputPlan, Pieces, look_ahead, 
 from wayveil.pipeline.blocks.memory import check_planning, limit_of
 from wayveil.pipeline.blocks.store import Disk, Memory, Store
 from wayveil.pipeline.blocks.task_files import load_data, load_value
-from wayveil.pipeline.input import Prepared, check_places, check_sensitive, check_values, load, prepare
+from wayveil.pipeline.input import Prepared, check_places, check_sensitive, check_values, frame_of, load, prepare
 from wayveil.pipeline.remaining import Stage
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import columns_of, sensitive_of
@@ -98,6 +98,8 @@ def read_blocks(recipe: Recipe, source: Prepared | None, *, seed: int, scratch: 
     if source is None:
         # Small inputs are read at once, and everything is known of them; others go through pieces on disk.
         source = _read_at_once(recipe)
+    if recipe.method.random_noise:
+        _check_person_by_person(recipe, source)
     if source is not None:
         # Checked on the prepared data, because steps may drop the very rows that have a value.
         check_sensitive(source.data, sensitive, keep=(*recipe.method.claim.private_columns, *recipe.output.keep))
@@ -118,6 +120,27 @@ def read_blocks(recipe: Recipe, source: Prepared | None, *, seed: int, scratch: 
     if want.by == "whole":
         return hold_pieces(pieces, scratch, rows=want.rows)
     return _cut(recipe, want, pieces, scratch, engine)
+
+
+_ONE_BY_ONE = ("bucket", "cut", "days", "ends", "fold", "slices", "window", "zones")
+_ONE_BY_ONE_IN_METRES = ("areas", "clean", "grid", "resample", "split", "stops")
+"""Steps that do with the rows of a person what follows from these rows alone; the second ones only where metres are
+those of the file: a frame for degrees follows from where everybody is."""
+
+
+def _check_person_by_person(recipe: Recipe, source: Prepared | None) -> None:
+    """Refuse steps by which one person changes what becomes of others: noise does not hide that."""
+    frame = None if source is None else frame_of(source.data)
+    degrees = frame is not None and frame.degrees
+    for step in recipe.prepare:
+        in_metres = step.name in _ONE_BY_ONE_IN_METRES or (step.name == "zones" and step.cell != "none")
+        known = step.name in (*_ONE_BY_ONE, *_ONE_BY_ONE_IN_METRES)
+        if not known or step.looks_at_everybody or (in_metres and degrees):
+            raise UsageError(
+                f"{recipe.method.name}: with the step {step.name} as given, what becomes of one person's rows depends "
+                "on others, which noise does not hide. Use zones of a file or of H3 (zones h3=8), or positions in "
+                "metres of a projected system (--crs)."
+            )
 
 
 def hold_at_once(source: Prepared) -> Blocks:

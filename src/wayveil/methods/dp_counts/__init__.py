@@ -1,0 +1,1 @@
+"""Tables of counts with noise: differential privacy for each person."""
