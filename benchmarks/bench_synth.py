@@ -68,7 +68,7 @@ def measure(options: argparse.Namespace, trips: int, kind: str) -> dict[str, Any
 
 
 def generate(trips: int, kind: str) -> Any:
-    """Return trips between places of which some are much more popular than others, or towards the middle of a square."""
+    """Return trips between places of which some are more popular than others, or towards the middle of a square."""
     rng = np.random.default_rng(1)
     begin = rng.integers(0, 30 * 86_400, trips)
     if kind == "visits":

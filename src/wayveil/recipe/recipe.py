@@ -408,6 +408,8 @@ def make_recipe(content: dict[str, Any]) -> Recipe:
         raise UsageError(
             f"{first.name} needs {' or '.join(needed)}, the input is said to be {recipe.input.kind}.{advice}"
         )
+    if recipe.method.synthetic and recipe.output.keep:
+        raise UsageError(f"{recipe.method.name}: synthetic trips have no attributes of people; keep no columns.")
     published = catalog.kind_published(recipe.method)
     if recipe.output.format == "geojson" and not recipe.method.publishes.coordinates:
         raise UsageError(f"GeoJSON holds points and boxes; {published} are published as parquet or csv.")

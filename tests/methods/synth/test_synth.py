@@ -12,13 +12,14 @@ import pytest
 
 from wayveil.cli import main
 from wayveil.engines import LocalEngine
-from wayveil.errors import InputError, ParameterError
+from wayveil.errors import InputError, ParameterError, UsageError
 from wayveil.methods import Synth
 from wayveil.methods.synth.adaptive_grid import FINEST, refine_grid
 from wayveil.methods.synth.noisy_model import Budget, fit_total
 from wayveil.methods.synth.person_shares import ONE_PERSON, share_trips
 from wayveil.methods.synth.start_times import keep_largest
 from wayveil.model import Frame, Points, Trips, Visits
+from wayveil.recipe.recipe import make_recipe
 from wayveil.verifiers import VERIFIERS
 
 pytest.importorskip("opendp")
@@ -249,8 +250,9 @@ def test_what_cannot_be_learned_is_told_in_a_sentence() -> None:
         run(Synth(epsilon=0.01, days="1970-01-01..1970-01-02").for_kind("points"), drivers(20))
     with pytest.raises(InputError, match="days must be numbers"):
         run(Synth(epsilon=1, days="2024-01-01..2024-01-02", place_list="declared"), few)
-    with pytest.raises(InputError, match="no attributes"):
-        run(Synth(epsilon=1), Visits.from_records([[("a", 1)]], attributes={"ill": ["yes"]}))
+    kept = {"input": {"path": "in.csv"}, "output": {"path": "out", "keep": ["ill"]}}
+    with pytest.raises(UsageError, match="synthetic trips have no attributes"):
+        make_recipe({**kept, "method": {"name": "synth", "epsilon": 1}})
 
 
 def test_from_the_command_line_to_verify(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

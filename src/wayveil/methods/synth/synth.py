@@ -218,8 +218,6 @@ class Synth(Method):
         return self._result(made, budget)
 
     def _check(self, data: Any) -> None:
-        if data.attributes:
-            raise InputError("synth: synthetic trips have no attributes of people. Leave out the columns to keep.")
         if not data.n_rows:
             raise InputError("synth: there is nothing to learn from: the data have no rows.")
         if self.delta == 0 and self.place_list == "select" and not data.coordinates:
