@@ -110,7 +110,7 @@ describe("the frontier", () => {
   it("has names that do not cover each other", () => {
     const spots = Array.from({ length: 12 }, (_, i) => spot(String(i), i / 100, 0.5));
     const placed = placeNames(spots, (one) => [200 + one.loss * 300, 150], 600, 300);
-    const boxes = placed.map(({ spot: one, dx, dy }) => [200 + one.loss * 300 + dx, 150 + dy, (one.name.length + 7) * 6.6]);
+    const boxes = placed.map(({ spot: one, dx, dy }) => [200 + one.loss * 300 + dx, 150 + dy, one.name.length * 6.6]);
     for (const [i, [x, y, wide]] of boxes.entries()) {
       for (const [x2, y2, wide2] of boxes.slice(i + 1)) expect(Math.abs(y - y2) >= 14 || x + wide <= x2 || x2 + wide2 <= x).toBe(true);
     }

@@ -87,6 +87,7 @@ def test_published_rows_are_read_again(case: Case, inputs: Path, tmp_path: Path)
     if not made.individual:
         with pytest.raises(InputError, match="a published table of counts"):
             read_again(public)
+        assert "a published table of counts" in inspect_again(public).refusal
         return
     again = read_again(public, **({"network": str(inputs / "network.csv")} if made.kind == "routes" else {}))
     assert (again.data.kind, again.data.owners, again.data.time_format) == (made.kind, "declared", made.time_format)

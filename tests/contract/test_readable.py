@@ -55,3 +55,9 @@ def test_statements_stand_alone_and_nothing_is_imported_in_circles(measures: Any
     names = {module.name for module in modules}
     graph = {module.name: measures.find_imports(module, names, everywhere=False) for module in modules}
     assert measures.find_cycles(graph) == []
+
+
+def test_loops_and_rules_are_explained(measures: Any, modules: Any) -> None:
+    """There were 10.6 comments per 1,000 lines.  One that says nothing is worse than none, so 60 is not forced."""
+    lines = sum(module.lines for module in modules)
+    assert 1000 * sum(module.comments for module in modules) >= 50 * lines

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wayveil.model import Boxes, Points, RoadNetwork, Routes, Visits
+from wayveil.engines import LocalEngine
+from wayveil.methods import Counts
+from wayveil.model import Boxes, Points, RoadNetwork, Routes, Trips, Visits
 from wayveil.report.suppression import MIN_PEOPLE
 from wayveil.report.views.map_geometry import MOST_LINES, Frame
 from wayveil.report.views.map_view import map_view
@@ -179,3 +181,82 @@ def test_lines_say_in_which_slice_of_time_they_are() -> None:
     # A straight line is two corners, but for those that begin a slice.
     assert sorted(set(first)) == list(range(24))
     assert first == sorted(first)
+
+
+def test_a_side_says_whether_nothing_means_few_people() -> None:
+    data = Points.from_records(crowd([(0, 0), (10, 0)], MIN_PEOPLE))
+    assert made(data, data).marks.withheld == (True, False)
+    assert made(data, data, published=False).marks.withheld == (True, True)
+
+
+def test_what_is_withheld_is_not_told_as_moved() -> None:
+    """Four people stand alone, and all is published as it is: nothing moved, although their squares are withheld."""
+    lonely = [[(0, 1000.0 * i, 5000.0)] for i in range(MIN_PEOPLE - 1)]
+    data = Points.from_records(crowd([(0, 0), (10, 0)], MIN_PEOPLE) + lonely)
+    found = made(data, data)
+    assert None in found.marks.raw
+    assert found.finding == "The published points lie where the raw ones do"
+
+
+SQUARE = np.array([0.0, 1.0, 1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0, 1.0, 0.0])
+ZONES = {name: (SQUARE[0] * 100 + 100 * i, SQUARE[1] * 100) for i, name in enumerate(("a", "b", "c"))}
+
+
+def counts_of(data: Any, **how: Any) -> Any:
+    method = Counts(k=5, **how)
+    table = method.run(data, rng=np.random.default_rng(1), engine=LocalEngine()).data
+    return map_view(data, table, names=NAMES, zones=ZONES, cells=method.metric_settings["count_error"])
+
+
+def test_zones_of_a_table_stand_beside_the_true_counts() -> None:
+    hour = 3600
+    rows = [[("a", 8 * hour), ("b", 9 * hour)]] * 6 + [[("a", 8 * hour)]] * 3 + [[("c", 40 * hour)]] * 2
+    data = Visits.from_records(rows, time_format="epoch")
+    found = counts_of(data, every="1h")
+    marks = dict(zip(found.marks.labels, zip(found.marks.raw, found.marks.published, strict=True), strict=True))
+    assert marks == {"a": (9.0, 9.0), "b": (6.0, 6.0)}  # c has two people: neither side tells it
+    assert (found.marks.kind, found.marks.missing, found.layers) == ("zones", "not published", [])
+    assert found.finding == "The published numbers add up to 88.2\N{NO-BREAK SPACE}% of the people that were counted"
+    at_nine = found.slices[9]
+    assert [found.marks.labels[i] for i in at_nine.marks] == ["b"]
+    # Whoever comes in two hours counts in both: a mark of several times does not say how many people it is.
+    assert found.marks.published_people == [None, None]
+    assert dict(zip(found.marks.labels, found.marks.raw_people, strict=True)) == {"a": 9, "b": 6}
+
+
+def test_flows_of_a_table_are_lines_from_zone_to_zone() -> None:
+    data = Visits.from_records([[("a", 1), ("b", 2)]] * 7 + [[("b", 1), ("b", 2)]] * 5 + [[("c", 1), ("a", 2)]] * 3)
+    found = counts_of(data, tally="flows", every="all")
+    drawn = {
+        label: (x < x2, value, people)
+        for label, x, x2, value, people in zip(
+            found.marks.labels, found.marks.x, found.marks.x2, found.marks.published, found.marks.published_people,
+            strict=True,
+        )
+    }  # fmt: skip
+    assert drawn == {"a → b": (True, 7.0, 7), "b → b": (False, 5.0, 5)}
+    assert (found.marks.kind, found.title, found.slices) == ("flows", "Where people go", [])
+
+
+def test_a_table_of_trips_counts_both_ends_at_their_place() -> None:
+    data = Trips.from_ends([("a", 1, "b", 2)] * 6)
+    found = counts_of(data, every="all")
+    assert dict(zip(found.marks.labels, found.marks.published, strict=True)) == {"a": 6.0, "b": 6.0}
+
+
+def test_a_table_of_roads_lies_on_the_roads_and_one_without_places_nowhere() -> None:
+    network = RoadNetwork.from_roads([("ab", "a", "b")])
+    placed = replace(network, node_x=np.array([0.0, 50.0]), node_y=np.array([0.0, 0.0]))
+    method = Counts(k=5, every="all")
+    for roads, kind in ((placed, "roads"), (network, None)):
+        data = Routes.from_records([["ab"]] * 6, network=roads)
+        table = method.run(data, rng=np.random.default_rng(1), engine=LocalEngine()).data
+        found = map_view(data, table, names=NAMES, cells=method.metric_settings["count_error"])
+        assert (None if found is None else found.marks.kind) == kind
+
+
+def test_trips_in_zones_are_drawn_without_the_words_for_their_ends() -> None:
+    data = Trips.from_ends([("a", 1, "b", 2)] * 6)
+    found = made(data, data, zones=ZONES)
+    assert dict(zip(found.marks.labels, found.marks.raw, strict=True)) == {"a": 6.0, "b": 6.0}
+    assert found.below.startswith("Ends of trips per zone.")

@@ -19,15 +19,16 @@ def crowd(places, people, t=0):
 
 def test_hours_of_the_day():
     records = [[("a", 3600 * 8 + 5), ("b", 3600 * 20)], [("a", 86400 + 3600 * 8)]]
-    data = Visits.from_records(records, time_format="epoch")
+    data = Visits.from_records(records * MIN_PEOPLE, time_format="epoch")
     chart = by_title(views(data, data.take(np.array([1])), names=NAMES))["When people move"]
     raw, made = (series.values for series in chart.series)
+    assert [(series.people[8], series.people[20]) for series in chart.series] == [(10, 5), (1, 0)]
     assert (raw[8], raw[20], sum(raw)) == (pytest.approx(2 / 3), pytest.approx(1 / 3), pytest.approx(1))
     assert (made[8], sum(made)) == (1.0, 1.0)
 
 
 def test_times_without_a_unit_are_cut_in_equal_parts():
-    data = Visits.from_records([[("a", 10), ("a", 57)], [("a", 11)]])
+    data = Visits.from_records([[("a", 10), ("a", 57)], [("a", 11)]] * MIN_PEOPLE)
     chart = by_title(views(data, data, names=NAMES))["When people move"]
     assert len(chart.labels) == 24
     assert chart.series[0].values[0] == pytest.approx(2 / 3)
@@ -70,13 +71,30 @@ def test_groups_that_a_method_tells():
 
 
 def test_lengths_in_classes():
-    data = Visits.from_records([[("a", t) for t in range(n)] for n in (1, 5, 6, 7)] + [[]])
+    data = Visits.from_records([[("a", t) for t in range(n)] for n in (1, 5, 6, 7)] * MIN_PEOPLE + [[]])
     chart = by_title(views(data, data, names=NAMES))["How long trajectories are"]
     assert chart.labels == ("1", "2", "3", "4", "5 to 6", "7")
     assert chart.series[0].values == (0.25, 0.0, 0.0, 0.0, 0.5, 0.25)
     late = by_title(views(data.take(np.array([1, 3])), data.take(np.array([3])), names=NAMES))
     assert late["How long trajectories are"].labels == ("5 to 6", "7")
     assert late["How long trajectories are"].series[1].values == (0.0, 1.0)
+
+
+def test_hours_and_lengths_of_few_people_have_no_raw_number():
+    rows = (
+        [[("a", 3600 * 8)]] * MIN_PEOPLE
+        + [[("a", 86400 * 2)]] * MIN_PEOPLE
+        + [[("a", 3600 * 3), ("b", 3600 * 4)]] * (MIN_PEOPLE - 1)
+    )
+    data = Visits.from_records(rows, time_format="epoch")
+    charts = by_title(views(data, data, names=NAMES))
+    raw, made = charts["When people move"].series
+    assert (raw.values[3], raw.people[3], raw.values[5], raw.people[5]) == (None, None, 0.0, 0)
+    assert (made.values[3], made.people[3]) == (pytest.approx(4 / 18), 4)
+    raw, made = charts["How long trajectories are"].series
+    assert (raw.values, raw.people) == ((pytest.approx(10 / 14), None), (10, None))
+    rejected = by_title(views(data, data, names=NAMES, published=False))["When people move"]
+    assert rejected.series[1].values[3] is None
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def place(box: Any) -> Path:
 
 
 def failing(error: BaseException) -> Callable[..., Any]:
-    def publish(recipe: Any, *, engine: Any) -> Any:
+    def publish(recipe: Any, *, engine: Any, yardstick: Any) -> Any:
         engine.progress("read and prepare")
         if isinstance(error, InputError):
             raise InputError(str(error).format(path=recipe.input.path, out=recipe.output.path))
@@ -70,7 +70,7 @@ def test_every_way_to_end_is_one_sentence(
 def test_the_pipeline_gets_the_recipe_with_uploads_and_threads(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
 
-    def publish(recipe: Any, *, engine: Any) -> Any:
+    def publish(recipe: Any, *, engine: Any, yardstick: Any) -> Any:
         seen.append((recipe, engine.workers))
         raise InputError("Stop.")
 

@@ -8,6 +8,7 @@ import { goTo, linkTo, replaceBy } from "../route";
 import { isReachable, neededSteps, takes } from "../steps";
 import { order, suggestions } from "../suggestions";
 import { texts } from "../texts";
+import { FrontierView } from "../visual/Visual";
 import { formatPercent } from "../words";
 
 const MOST_PEOPLE = 1000;
@@ -124,6 +125,7 @@ function Search({ file, id, draft, catalog }: { file: string; id: string | null;
 
 function Found({ file, recipe, found, methods, steps }: { file: string; recipe: Recipe; found: Advice; methods: Method[]; steps: Step[] }) {
   const tried = found.settings.filter((one) => one.loss !== null);
+  const measured = tried.filter((one) => one.risk !== null);
   const rows = found.whole_file ? "the whole file" : `a sample of ${found.rows.toLocaleString("en-US")} rows`;
   const resolution = `${found.resolution.metres.toLocaleString("en-US")} m and ${found.resolution.minutes.toLocaleString("en-US")} min`;
   const take = async (setting: Advice["settings"][number]) => {
@@ -139,6 +141,25 @@ function Found({ file, recipe, found, methods, steps }: { file: string; recipe: 
       </div>
       {tried.length > 0 && (
         <Section title={texts.advise.frontier} lead={texts.advise.frontierLead(found.tried, rows, resolution)}>
+          {measured.length > 1 && (
+            <figure className="chart frontier" data-testid="frontier">
+              <FrontierView
+                spots={measured.map((one) => ({
+                  name: String(one.number),
+                  title: `${one.number}: ${one.setting}`,
+                  risk: one.risk?.mean ?? 0,
+                  loss: one.loss?.value ?? 1,
+                  dominated: !one.on_frontier,
+                  chosen: one.number === found.recommended,
+                }))}
+                raw={measured.reduce<number | null>((most, one) => (one.risk?.mean_raw == null ? most : Math.max(most ?? 0, one.risk.mean_raw)), null)}
+                limit={found.max_risk}
+                riskLabel={texts.advise.riskOf.toLowerCase()}
+                lossLabel={texts.advise.loss.toLowerCase()}
+                percent
+              />
+            </figure>
+          )}
           <div className="scroll" tabIndex={0} role="region" aria-label={texts.advise.frontier}>
             <table className="tried">
               <thead>
@@ -156,7 +177,7 @@ function Found({ file, recipe, found, methods, steps }: { file: string; recipe: 
                 {tried.map((one) => (
                   <tr key={one.number} className={one.number === found.recommended ? "taken" : one.on_frontier ? "" : "beaten"} data-testid="advice-row">
                     <td>
-                      {one.setting}
+                      <strong>{one.number}</strong> {one.setting}
                       {one.weaker && <span className="tag">{texts.advise.weaker(one.weaker)}</span>}
                       {!one.on_frontier && <span className="quiet small"> ({texts.advise.dominated})</span>}
                     </td>

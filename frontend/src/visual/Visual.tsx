@@ -109,7 +109,7 @@ export function ChartView({ chart }: { chart: ChartData }) {
       <Drawn of={chart} put={(layer, target) => (chart.kind === "map" ? layer.mountMap(target, layer.mapOfChart(chart)) : layer.mount(target, (width) => layer.drawChart(chart, width)))} />
       {chart.kind === "bars" && chart.scale === "names" && chart.labels.length > 30 && <p className="axis">{texts.more2(30, chart.labels.length)}</p>}
       {(chart.kind === "map" || chart.x_label.includes(";")) && <p className="axis">{chart.x_label}</p>}
-      <NumbersFold title={chart.title} columns={names} rows={chart.labels.map((label, i) => [label, chart.series.map((series) => formatValue(series.values[i], chart.percent))])} />
+      <NumbersFold title={chart.title} columns={names} rows={chart.labels.map((label, i) => [label, chart.series.map((series) => formatValue(series.values[i], chart.percent) + texts.people(series.people?.[i] ?? null))])} />
     </Figure>
   );
 }
@@ -126,11 +126,17 @@ export function MapView({ data }: { data: MapData }) {
         <NumbersFold
           title={data.title}
           columns={[...data.names]}
-          rows={order.slice(0, 50).map((i) => [marks.labels[i] ?? `${texts.cell} ${marks.x[i]}, ${marks.y[i]}`, [marks.raw[i], marks.published[i]].map((value) => formatValue(value, data.percent))])}
+          rows={order.slice(0, 50).map((i) => [marks.labels[i] ?? `${texts.cell} ${marks.x[i]}, ${marks.y[i]}`, [marks.raw[i], marks.published[i]].map((value, side) => tellMark(data, value, side, i))])}
         />
       )}
     </Figure>
   );
+}
+
+function tellMark({ marks, percent }: MapData, value: number | null, side: number, i: number): string {
+  if (!marks) return "";
+  if (value === null) return (marks.withheld ?? [true, false])[side] ? texts.withheld : (marks.missing ?? texts.none);
+  return formatValue(value, percent) + texts.people((side ? marks.published_people : marks.raw_people)[i]);
 }
 
 /** What attackers achieve before and after. */

@@ -1,6 +1,6 @@
 /** Charts with Observable Plot: real scales, units, and a text for everything that is drawn. */
 import * as Plot from "@observablehq/plot";
-import { onWidth } from "./dom";
+import { element, onWidth } from "./dom";
 import { formatClock, formatPercent, formatTick, formatValue } from "./format";
 import type { ChartData, RiskRow, StageData } from "./results";
 import { texts } from "./texts";
@@ -15,6 +15,7 @@ interface Row {
   series: string;
   x: number;
   value: number;
+  people: number | null;
 }
 
 /** Puts a chart into an element, and draws it again when its width changes; returns what removes it. */
@@ -46,10 +47,10 @@ function draw(options: Plot.PlotOptions, spoken: string): SVGSVGElement {
 }
 
 function rowsOf(chart: ChartData, most: number): Row[] {
-  return chart.series.flatMap(({ name, values }) =>
+  return chart.series.flatMap(({ name, values, people }) =>
     chart.labels.slice(0, most).flatMap((label, i) => {
       const value = values[i];
-      return value === null || value === undefined || !Number.isFinite(value) ? [] : [{ label, series: name, x: chart.at[i] ?? i, value }];
+      return value === null || value === undefined || !Number.isFinite(value) ? [] : [{ label, series: name, x: chart.at[i] ?? i, value, people: people?.[i] ?? null }];
     }),
   );
 }
@@ -69,7 +70,7 @@ export function drawChart(chart: ChartData, width: number): SVGSVGElement | null
   if (!rows.length) return null;
   const spoken = texts.spoken(chart.title, chart.kind, rows.length);
   const tick = (value: number) => formatTick(value, chart.percent);
-  const told = (row: Row) => `${row.label}\n${names.length > 1 ? `${row.series}: ` : ""}${formatValue(row.value, chart.percent)}`;
+  const told = (row: Row) => `${row.label}\n${names.length > 1 ? `${row.series}: ` : ""}${formatValue(row.value, chart.percent)}${texts.people(row.people)}`;
   const shared = { width, style: { fontSize: "12px" }, color: { domain: names, range: colours } };
   const values = { grid: true, tickFormat: tick, label: axisName(chart.y_label, width), nice: true, zero: true, ticks: 5 };
   if (chart.scale !== "names" && chart.at.length) {
@@ -285,15 +286,19 @@ export interface Spot {
   chosen?: boolean;
 }
 
-/** Risk over loss: what no other setting beats, its knee, the raw data and the limit. */
-export function drawFrontier(
-  spots: Spot[],
-  options: { raw: number | null; limit: number | null; riskLabel: string; lossLabel: string; percent: boolean },
-  width: number,
-): SVGSVGElement | null {
+interface FrontierOptions {
+  raw: number | null;
+  limit: number | null;
+  riskLabel: string;
+  lossLabel: string;
+  percent: boolean;
+}
+
+/** Risk over loss: what no other setting beats, its knee, the raw data and the limit; hovering shows a setting. */
+export function drawFrontier(spots: Spot[], options: FrontierOptions, width: number): HTMLElement | null {
   if (!spots.length) return null;
   const height = Math.min(420, Math.max(300, width * 0.55));
-  const margin = { top: 18, right: 24, bottom: 42, left: 56 };
+  const margin = { top: 26, right: 24, bottom: 42, left: 56 };
   const best = spots.filter((spot) => !spot.dominated).sort((a, b) => a.loss - b.loss);
   const knee = kneeOf(best);
   const [lossLow, lossHigh] = [Math.min(0, ...spots.map((spot) => spot.loss)), Math.max(1e-6, ...spots.map((spot) => spot.loss)) * 1.05];
@@ -302,10 +307,22 @@ export function drawFrontier(
     margin.left + ((spot.loss - lossLow) / (lossHigh - lossLow)) * (width - margin.left - margin.right),
     margin.top + (1 - spot.risk / riskHigh) * (height - margin.top - margin.bottom),
   ];
-  const placed = placeNames([...spots].sort((a, b) => Number(a.dominated) - Number(b.dominated)), at, width, height);
+  // What is written already must not be written over: the limit at the right end of its line, the raw data beside its mark.
+  const written: Box[] = [];
+  const limitText = options.limit === null ? "" : texts.limit(formatPercent(options.limit));
+  if (options.limit !== null) {
+    const [, y] = at({ loss: 0, risk: options.limit });
+    written.push([width - margin.right - limitText.length * LETTER, y - 16, width - margin.right, y]);
+  }
+  if (options.raw !== null) {
+    const [x, y] = at({ loss: 0, risk: options.raw });
+    written.push([x - 7, y - 7, x + 12 + texts.raw.length * LETTER, y + 7]);
+  }
+  const label = (spot: Spot) => (spot === knee ? `${spot.name} (${texts.knee})` : spot.name);
+  const first = (spot: Spot) => (spot.chosen ? 0 : spot === knee ? 1 : spot.dominated ? 3 : 2);
+  const placed = placeNames([...spots].sort((a, b) => first(a) - first(b)), at, width, height, label, written);
   const steps = best.flatMap((spot, i) => [spot, { loss: best[i + 1]?.loss ?? spot.loss, risk: spot.risk }]);
-  const tell = (spot: Spot) => `${wrapped(spot.title, 48)}\n${options.riskLabel}: ${formatPercent(spot.risk)}\n${options.lossLabel}: ${formatValue(spot.loss, options.percent)}`;
-  return draw(
+  const svg = draw(
     {
       width,
       height,
@@ -319,7 +336,7 @@ export function drawFrontier(
       marks: [
         options.limit !== null ? Plot.ruleY([options.limit], { stroke: "var(--limit)", strokeWidth: 1.5, strokeDasharray: "6 3" }) : null,
         options.limit !== null
-          ? Plot.text([options.limit], { y: (value: number) => value, frameAnchor: "right", text: (value: number) => texts.limit(formatPercent(value)), dy: -7, textAnchor: "end", fill: "var(--limit)" })
+          ? Plot.text([options.limit], { y: (value: number) => value, frameAnchor: "right", text: () => limitText, dy: -7, textAnchor: "end", fill: "var(--limit)" })
           : null,
         steps.length > 2 ? Plot.line(steps, { x: "loss", y: "risk", stroke: "var(--after)", strokeDasharray: "4 3" }) : null,
         options.raw !== null ? Plot.dot([{ loss: 0, risk: options.raw }], { x: "loss", y: "risk", r: 6, symbol: "diamond", fill: "var(--before)", stroke: "var(--before-edge)", strokeWidth: 1.5 }) : null,
@@ -339,16 +356,70 @@ export function drawFrontier(
             dx,
             dy,
             textAnchor: "start",
-            text: () => (spot === knee ? `${spot.name} (${texts.knee})` : spot.name),
+            text: () => label(spot),
             fill: spot.dominated ? "var(--quiet)" : "var(--ink)",
             fontWeight: spot.dominated ? "normal" : "bold",
           }),
         ),
-        tip(spots, { x: "loss", y: "risk", title: tell }),
+        // Only tells which setting is meant; the card beside it shows it.
+        Plot.dot(spots, Plot.pointer({ x: "loss", y: "risk", r: 8, stroke: "var(--ink)", strokeWidth: 1.5 })),
       ],
     },
     texts.spoken(texts.frontier, "points", spots.length),
   );
+  return withCard(svg, (spot: Spot) => at(spot), (spot) => settingCard(spot, options), width);
+}
+
+/** A chart with a card beside what the pointer is at; Plot says what that is by the value of the chart. */
+function withCard<T>(svg: SVGSVGElement, at: (value: T) => [number, number], content: (value: T) => Node[], width: number): HTMLElement {
+  const card = element("div", { class: "hover-card", hidden: true, "data-testid": "hover-card" });
+  svg.addEventListener("input", () => {
+    const value = (svg as unknown as { value: T | null }).value;
+    card.hidden = value === null;
+    if (value === null) return;
+    card.replaceChildren(...content(value));
+    const [x, y] = at(value);
+    card.style.left = `${Math.max(0, Math.min(x + 16, width - 255))}px`;
+    card.style.top = `${y + 14}px`;
+  });
+  return element("div", { class: "with-card" }, svg, card);
+}
+
+/** A setting in words, and what it does: from the risk of the raw data to its own, and how much is lost. */
+function settingCard(spot: Spot, options: FrontierOptions): Node[] {
+  const state = spot.chosen ? texts.chosen : spot.dominated ? texts.beaten : texts.best;
+  const rows = [
+    { what: "risk", from: options.raw, to: spot.risk },
+    ...(options.percent ? [{ what: "loss", from: 0, to: spot.loss }] : []),
+  ];
+  const drawn = draw(
+    {
+      width: 226,
+      height: 22 * rows.length + 26,
+      marginLeft: 34,
+      marginRight: 44,
+      marginTop: 4,
+      marginBottom: 20,
+      style: { fontSize: "11px" },
+      x: { domain: [0, Math.max(1, ...rows.map((row) => row.to))], ticks: 3, tickFormat: (value: number) => formatTick(value, true), label: null, grid: true },
+      y: { type: "band", domain: rows.map((row) => row.what), label: null, tickSize: 0 },
+      marks: [
+        Plot.ruleY(rows.filter((row) => row.from !== null), { x1: "from", x2: "to", y: "what", stroke: "var(--quiet)", strokeWidth: 1.5 }),
+        options.limit !== null ? Plot.tickX([rows[0]], { x: () => options.limit, y: "what", stroke: "var(--limit)", strokeWidth: 1.5 }) : null,
+        Plot.dot(rows.filter((row) => row.from !== null), { x: "from", y: "what", r: 4, fill: "var(--paper)", stroke: "var(--before-edge)", strokeWidth: 2 }),
+        Plot.dot(rows, { x: "to", y: "what", r: 4, fill: "var(--after)" }),
+      ],
+    },
+    "",
+  );
+  const before = options.raw === null ? "" : `${formatPercent(options.raw)} → `;
+  return [
+    element("strong", {}, spot.title),
+    element("p", {}, `${options.riskLabel}: ${before}${formatPercent(spot.risk)}`),
+    element("p", {}, `${options.lossLabel}: ${formatValue(spot.loss, options.percent)}`),
+    drawn,
+    element("p", {}, state),
+  ];
 }
 
 /** The setting farthest below the straight line between the ends of the frontier: there it bends. */
@@ -362,18 +433,29 @@ export function kneeOf<T extends { loss: number; risk: number }>(best: T[]): T |
   return below(found) > 0.05 ? found : null;
 }
 
+type Box = [number, number, number, number];
+
 /** Puts names beside their marks where nothing else is; those without room are left out: the table has them. */
-export function placeNames(spots: Spot[], at: (spot: Spot) => [number, number], width: number, height: number): { spot: Spot; dx: number; dy: number }[] {
-  type Box = [number, number, number, number];
-  const taken: Box[] = spots.map((spot) => {
-    const [x, y] = at(spot);
-    return [x - 5, y - 5, x + 5, y + 5];
-  });
+export function placeNames(
+  spots: Spot[],
+  at: (spot: Spot) => [number, number],
+  width: number,
+  height: number,
+  label: (spot: Spot) => string = (spot) => spot.name,
+  written: Box[] = [],
+): { spot: Spot; dx: number; dy: number }[] {
+  const taken: Box[] = [
+    ...written,
+    ...spots.map((spot): Box => {
+      const [x, y] = at(spot);
+      return [x - 5, y - 5, x + 5, y + 5];
+    }),
+  ];
   const placed = [];
   for (const spot of spots) {
     const [x, y] = at(spot);
-    const wide = (spot.name.length + 7) * LETTER;
-    for (const [dx, dy] of [[9, -8], [9, 10], [-wide - 4, -8], [-wide - 4, 10], [-wide / 2, -15], [-wide / 2, 17]]) {
+    const wide = label(spot).length * LETTER + 4;
+    for (const [dx, dy] of [[9, -8], [9, 10], [-wide - 6, -8], [-wide - 6, 10], [-wide / 2, -17], [-wide / 2, 19]]) {
       const box: Box = [x + dx, y + dy - 7, x + dx + wide, y + dy + 7];
       const inside = box[0] >= 0 && box[2] <= width && box[1] >= 0 && box[3] <= height;
       if (inside && !taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) {

@@ -30,6 +30,7 @@ export function mapOfChart(chart: ChartData): MapData {
       published: chart.series[0]?.values ?? none,
       raw_people: none,
       published_people: none,
+      withheld: [false, false],
     },
     slices: [],
     background: null,

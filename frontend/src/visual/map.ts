@@ -25,6 +25,7 @@ import type { MapData, MapLayer, MapLines } from "./results";
 import { texts } from "./texts";
 
 const PLAY_MS = 700;
+const NO_CHANGE = 1e-12; // what scales begin with
 const IDS = ["map-before", "map-after", "map-difference"];
 
 type Side = "raw" | "published" | "difference";
@@ -42,6 +43,14 @@ interface Panel {
 export function mountMap(target: HTMLElement, data: MapData): () => void {
   const shown = new LinkedMaps(target, data);
   return () => shown.remove();
+}
+
+/** A map that waits while it has no room, as where what it is in is folded or printed; OpenLayers would complain. */
+class SizedMap extends OlMap {
+  override updateSize(): void {
+    const target = this.getTargetElement();
+    if (!target || (target.clientWidth && target.clientHeight)) super.updateSize();
+  }
 }
 
 class LinkedMaps {
@@ -103,7 +112,7 @@ class LinkedMaps {
     const grid = element("div", { class: `map-panels map-${sides.length}` });
     const places: [Side, HTMLElement, HTMLImageElement][] = [];
     for (const [i, side] of sides.entries()) {
-      const name = side === "difference" ? texts.difference : data.names[side === "raw" ? 0 : 1];
+      const name = side === "difference" ? differenceName(data) : data.names[side === "raw" ? 0 : 1];
       const canvas = element("div", {
         class: "map-canvas",
         tabindex: "0",
@@ -145,7 +154,7 @@ class LinkedMaps {
       this.lines.push({ layer, of, shown });
       layers.push(layer);
     }
-    const map = new OlMap({
+    const map = new SizedMap({
       target,
       layers,
       view: this.view,
@@ -175,6 +184,10 @@ class LinkedMaps {
             ? new Polygon([outlines[i]])
           : marks.kind === "roads"
             ? new LineString(beside(x, y, x2, y2, longest / 900))
+          : marks.kind === "flows"
+            ? x === x2 && y === y2
+              ? new Circle([x, y], longest / 70)
+              : new LineString(bow(x, y, x2, y2))
             : new Circle([x, y], (longest / 28) * Math.sqrt(value / most) + longest / 250);
       const feature = new Feature(shape);
       feature.setId(i);
@@ -182,15 +195,35 @@ class LinkedMaps {
     });
   }
 
+  /** Whether there is a number on one side that must not be told, so that the two cannot be compared. */
+  private isWithheld(side: Side, i: number): boolean {
+    const [raw, published] = [this.raw[i] ?? null, this.published[i] ?? null];
+    const [ofRaw, ofPublished] = this.data.marks?.withheld ?? [true, false];
+    if (raw === null && published === null) return false;
+    return (side !== "published" && raw === null && ofRaw) || (side !== "raw" && published === null && ofPublished);
+  }
+
+  /** Neither "more" nor "less": hatched grey. */
+  private withheldStyle(kind: string | undefined): Style {
+    const color = this.palette.withheld;
+    if (kind === "roads" || kind === "flows") return new Style({ stroke: new Stroke({ color, width: 1.2, lineDash: [2, 4] }) });
+    const outline = kind === "cells" ? undefined : new Stroke({ color, width: 0.8 });
+    return new Style({ fill: new Fill({ color: hatched(color) }), stroke: outline });
+  }
+
   private style(side: Side, i: number): Style | undefined {
     const kind = this.data.marks?.kind;
     const [raw, published] = [this.raw[i] ?? null, this.published[i] ?? null];
+    if (this.isWithheld(side, i)) return this.withheldStyle(kind);
     const value = side === "raw" ? raw : side === "published" ? published : (published ?? 0) - (raw ?? 0);
-    if (value === null || (side === "difference" && raw === null && published === null)) return undefined;
+    if (raw === null && published === null) return undefined;
+    // A zone without a number is still a zone.
+    if (value === null) return kind === "zones" ? new Style({ stroke: new Stroke({ color: this.palette.road, width: 1 }) }) : undefined;
     const colour = side === "difference" ? this.differenceColour(value) : this.palette.ramp[stepOf(value / this.largest(), this.palette.ramp.length)];
-    if (kind === "roads") {
+    if (kind === "roads" || kind === "flows") {
       const share = Math.abs(value) / (side === "difference" ? this.largestChange() : this.largest());
-      return new Style({ stroke: new Stroke({ color: colour, width: 1.2 + 3.2 * Math.sqrt(share) }), zIndex: share });
+      const width = kind === "flows" ? 0.8 + 5 * share : 1.2 + 3.2 * Math.sqrt(share);
+      return new Style({ stroke: new Stroke({ color: colour, width, lineCap: "round" }), zIndex: share });
     }
     if (kind === "zones") return new Style({ fill: new Fill({ color: colour }), stroke: new Stroke({ color: this.palette.road, width: 1 }) });
     if (kind === "places") {
@@ -223,10 +256,12 @@ class LinkedMaps {
     const pairs: [Values, Values][] = sliced
       ? this.data.slices.map((slice) => [slice.raw, slice.published])
       : [[this.data.marks?.raw ?? [], this.data.marks?.published ?? []]];
-    let [most, change] = [1e-12, 1e-12];
+    let [most, change] = [NO_CHANGE, NO_CHANGE];
     for (const [raw, published] of pairs) {
+      const [ofRaw, ofPublished] = this.data.marks?.withheld ?? [true, false];
       for (let i = 0; i < raw.length; i++) {
         most = Math.max(most, raw[i] ?? 0, published[i] ?? 0);
+        if ((raw[i] === null && ofRaw) || (published[i] === null && ofPublished)) continue;
         change = Math.max(change, Math.abs((published[i] ?? 0) - (raw[i] ?? 0)));
       }
     }
@@ -352,7 +387,10 @@ class LinkedMaps {
       const change = told(this.largestChange());
       const [less, more] = [[...palette.less].reverse(), palette.more];
       const entries = [...less, palette.even, ...more].map((colour, i) => [colour, i === 0 ? `${change} ${texts.less}` : i === less.length ? texts.noChange : i === less.length + more.length ? `${change} ${texts.more}` : ""] as [string, string]);
-      parts.push(list(texts.difference, entries));
+      parts.push(list(differenceName(data), this.largestChange() > NO_CHANGE ? entries : [[palette.even, texts.noChange]]));
+      if (data.marks.x.some((_, i) => this.isWithheld("difference", i))) {
+        parts.push(element("ul", { class: "map-scale", "data-testid": "map-withheld" }, element("li", {}, element("span", { class: "map-swatch map-hatch" }), texts.withheld)));
+      }
     }
     this.legend.replaceChildren(...parts);
   }
@@ -411,12 +449,13 @@ class LinkedMaps {
   }
 
   private tell(mark: number): string {
-    const { marks, names, percent } = this.data;
+    const { marks, names, percent, what } = this.data;
     if (!marks) return "";
     const name = marks.labels[mark] ?? texts.cell;
     const people: [number | null, number | null] = this.slice < 0 ? [marks.raw_people[mark], marks.published_people[mark]] : [null, null];
+    const withheld = marks.withheld ?? [true, false];
     const told = [this.raw[mark] ?? null, this.published[mark] ?? null].map((value, i) =>
-      this.panels.length === 1 && i === 0 ? "" : `${names[i]}: ${value === null ? texts.none : formatValue(value, percent) + texts.people(people[i])}`,
+      this.panels.length === 1 && i === 0 ? "" : `${names[i]}: ${value === null ? (withheld[i] ? texts.withheld : (marks.missing ?? texts.none)) : `${formatValue(value, percent)} ${percent ? "" : what}`.trim() + texts.people(people[i])}`,
     );
     return [name, ...told.filter(Boolean)].join("\n");
   }
@@ -493,6 +532,40 @@ function beside(x: number, y: number, x2: number, y2: number, by: number): [numb
   const [dx, dy] = [((y2 - y) / length) * by, (-(x2 - x) / length) * by];
   return [[x + dx, y + dy], [x2 + dx, y2 + dy]];
 }
+
+/** A line that bows to its right, so that both directions between two zones can be seen. */
+function bow(x: number, y: number, x2: number, y2: number): [number, number][] {
+  const [mx, my] = [(x + x2) / 2 + (y2 - y) * 0.18, (y + y2) / 2 - (x2 - x) * 0.18];
+  return Array.from({ length: 17 }, (_, i) => {
+    const [a, b, c] = [(1 - i / 16) ** 2, 2 * (i / 16) * (1 - i / 16), (i / 16) ** 2];
+    return [a * x + b * mx + c * x2, a * y + b * my + c * y2] as [number, number];
+  });
+}
+
+const patterns = new Map<string, CanvasPattern | string>();
+
+/** Stripes of a colour, as a canvas fills with them. */
+function hatched(colour: string): CanvasPattern | string {
+  const known = patterns.get(colour);
+  if (known) return known;
+  const size = 8;
+  const tile = document.createElement("canvas");
+  [tile.width, tile.height] = [size, size];
+  const ink = tile.getContext("2d");
+  if (!ink) return colour;
+  ink.strokeStyle = colour;
+  ink.lineWidth = 1.4;
+  for (const shift of [-size, 0, size]) {
+    ink.moveTo(shift - 1, size + 1);
+    ink.lineTo(shift + size + 1, -1);
+  }
+  ink.stroke();
+  const made = ink.createPattern(tile, "repeat") ?? colour;
+  patterns.set(colour, made);
+  return made;
+}
+
+const differenceName = ({ names }: MapData) => texts.difference(...(names.map((name) => name.replace(/ data$/, "")) as [string, string]));
 
 function swatch(colour: string): HTMLElement {
   const made = element("span", { class: "map-swatch" });

@@ -4,6 +4,7 @@ export interface Palette {
   less: string[];
   more: string[];
   even: string;
+  withheld: string;
   ground: string;
   road: string;
   raw: string;
@@ -17,6 +18,7 @@ const LIGHT: Palette = {
   less: ["#fdd9a9", "#f5a94e", "#d6721b", "#9a4a06"],
   more: ["#d8d3e8", "#a99fcb", "#7763a5", "#4a2178"],
   even: "#eef1f4",
+  withheld: "#7b8794",
   ground: "#ffffff",
   road: "#d5dae0",
   raw: "rgba(166, 83, 0, 0.35)",
@@ -28,6 +30,7 @@ const DARK: Palette = {
   less: ["#5b3a14", "#94571a", "#cf8433", "#ffc27d"],
   more: ["#3c3258", "#62509a", "#9280cc", "#cdc2f5"],
   even: "#242c35",
+  withheld: "#8b97a5",
   ground: "#1a2027",
   road: "#3b4552",
   raw: "rgba(242, 171, 96, 0.35)",

@@ -23,6 +23,7 @@ export interface NumberData {
 export interface SeriesData {
   name: string;
   values: (number | null)[];
+  people?: (number | null)[];
 }
 
 /** A chart as data; `at` places the labels on a real scale, where they are numbers or times of the day in hours. */
@@ -57,9 +58,9 @@ export interface MapLayer extends MapLines {
   slices?: number[];
 }
 
-/** What is counted on a map: square cells, roads, places or zones, with values and people before and after. */
+/** What is counted on a map: cells, roads, places, zones or flows, with values and people before and after. */
 export interface MapMarks {
-  kind: "cells" | "roads" | "places" | "zones";
+  kind: "cells" | "roads" | "places" | "zones" | "flows";
   labels: string[];
   x: number[];
   y: number[];
@@ -70,6 +71,8 @@ export interface MapMarks {
   raw_people: (number | null)[];
   published_people: (number | null)[];
   outlines?: MapLines | null;
+  withheld?: [boolean, boolean];
+  missing?: string;
 }
 
 /** The same marks in one part of the time; only those with a value, by their positions in `marks`. */
@@ -206,6 +209,12 @@ export interface ScoreData {
   charts: ChartData[];
 }
 
+/** What runs of one kind are compared by, whatever each promises; the head does not speak of it. */
+export interface ComparedData {
+  attack: AttackPair;
+  score: ScoreData;
+}
+
 /** A key number beside what was promised. */
 export interface MarkData {
   label: string;
@@ -263,4 +272,5 @@ export interface Results {
   usage?: Record<string, Record<string, number>>;
   total_s: number;
   versions: Record<string, string>;
+  compared_by?: ComparedData | null;
 }

@@ -2,7 +2,7 @@
 export const texts = {
   nothing: "Nothing to show.",
   numbers: "Numbers",
-  difference: "Difference: published less raw",
+  difference: (before: string, after: string) => `Difference: ${after} minus ${before}`,
   less: "less",
   more: "more",
   noChange: "no change",
@@ -21,7 +21,8 @@ export const texts = {
   middle: "In the middle",
   emptyMiddle: "nothing is shown in the middle",
   people: (n: number | null) => (n === null ? "" : ` (${n.toLocaleString("en-US")} ${n === 1 ? "person" : "people"})`),
-  none: "none, or fewer than 5 people",
+  none: "none",
+  withheld: "withheld: fewer than 5 people",
   cell: "Square",
   zoomIn: "Zoom in",
   zoomOut: "Zoom out",

@@ -77,6 +77,7 @@ class Advice:
         if taken is None:
             raise InputError(self.reason)
         recipe = taken.setting.apply(self.recipe)
+        # What `inspect` said of steps and method is no longer true of what `advise` chose.
         guesses_left = [guess for guess in self.recipe.input.guesses if not guess.startswith(OUTDATED)]
         guesses = (*guesses_left, f"Chosen by advise: {self.reason}")
         return recipe.model_copy(update={"input": recipe.input.model_copy(update={"guesses": guesses})})
@@ -108,9 +109,11 @@ class Advice:
 
 def make_advice(recipe: Recipe, trials: Sequence[Trial], *, limit: float, given: bool, **facts: Any) -> Advice:
     """Choose a setting; `limit` is the risk that is accepted, and `given` whether somebody asked for it."""
+    # Trials that left nothing have no loss, and come after all others.
     usable = sorted((trial for trial in trials if trial.loss is not None), key=lambda trial: trial.rank)
     ordered = (*usable, *(trial for trial in trials if trial.loss is None))
     spots = [Candidate(number=n, name="", risk=_risk(trial), loss=trial.cost) for n, trial in enumerate(usable)]
+    # Of the usable ones only; their numbers are those of `ordered`, which begins with them.
     frontier = frozenset(range(len(usable))) - dominated(spots)
     chosen = _choose(usable, limit, given=given)
     if chosen is None:
@@ -123,6 +126,7 @@ def make_advice(recipe: Recipe, trials: Sequence[Trial], *, limit: float, given:
 
 
 def _risk(trial: Trial) -> float:
+    # Where no attack asks who people are, nothing is known against a setting: the loss alone decides.
     return 0.0 if trial.risk is None else trial.risk.mean
 
 
@@ -135,14 +139,18 @@ def _choose(usable: Sequence[Trial], limit: float, *, given: bool) -> int | None
     Where nobody gave a limit and nothing stays within the usual one, it is the setting of the least risk.
     """
     enough = [number for number, trial in enumerate(usable) if trial.kept >= ENOUGH]
+    # Shares are floats: what equals the limit but for its last digits is within it.
     within = [number for number in enough if _risk(usable[number]) <= limit + ROUNDING]
     if within:
+        # First what falls short of least; `within` is sorted by loss, so the first of equals loses least.
         least = min(_shortfalls(usable[number]) for number in within)
         equals = [number for number in within if _shortfalls(usable[number]) == least]
         worth = [number for number in equals if _is_worth(usable[number], usable[equals[0]])]
         low = [number for number in worth if usable[number].low]
         safe = [number for number in worth if usable[number].exposed == ()]
+        # In this order: a run would call it low; no attack exceeds its limit; the least loss.
         return (low or safe or equals)[0]
+    # Whoever gave a limit is not offered something above it.
     if given or not enough:
         return None
     return min(enough, key=lambda number: (*_shortfalls(usable[number]), _risk(usable[number]), number))
@@ -154,11 +162,13 @@ def _is_worth(trial: Trial, best: Trial) -> bool:
         return True
     assert trial.loss is not None
     assert best.loss is not None
+    # Every use is compared by itself: a mean would hide that one of them is gone.
     lost = ((trial.loss.parts[use] or 0.0, best.loss.parts[use] or 0.0) for use in trial.loss.uses)
     return all(mine <= other + _WORTH for mine, other in lost)
 
 
 def _shortfalls(trial: Trial) -> tuple[bool, bool]:
+    # Rows weigh more than the promise: `False` sorts before `True`, the first entry first.
     return trial.rows_kept < ENOUGH, bool(trial.setting.weaker)
 
 
@@ -222,8 +232,10 @@ def _why_not_low(trial: Trial, low: Sequence[Trial]) -> str:
 
 def _price_of_limit(usable: Sequence[Trial], trial: Trial) -> str:
     """Say what a looser limit would leave, where this one costs most of the use."""
+    # Above the limit, but with half of the trips and the whole promise.
     others = [one for one in usable if one.kept >= ENOUGH and not one.setting.weaker and _risk(one) > _risk(trial)]
     best = min(others, key=lambda one: one.cost, default=trial)
+    # It is told only where the loss is large, and another limit would lower it by much.
     if trial.cost <= _COSTLY or best.cost > trial.cost * _CHEAPER:
         return ""
     return (
@@ -274,5 +286,6 @@ def _parts(trial: Trial) -> str:
 def _percent(share: float) -> str:
     """Return a share in percent that never rounds something to nothing, or a loss away."""
     if share in (0.0, 1.0):
+        # Shares strictly between are never shown as 0 % or 100 %.
         return f"{share:.0%}".replace("%", " %")
     return f"{min(max(share * 100, 0.1), 99.9):.1f} %" if share < 0.1 or share > 0.99 else f"{share * 100:.0f} %"

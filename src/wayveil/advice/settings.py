@@ -54,6 +54,7 @@ class Setting:
 
         Attacks, metrics and blocks of a recipe are for its method, and stay with it alone.
         """
+        # Attacks and metrics were chosen for one method; another gets those that fit it.
         same = self.method["name"] == recipe.method.name
         return make_recipe(
             {
@@ -80,6 +81,7 @@ def list_settings(recipe: Recipe, raw: Data, resolution: Resolution) -> tuple[Se
             chosen = setting.apply(recipe)
         except UsageError:
             continue  # steps and method do not fit the kind of data, or each other
+        # Settings that come to the same are tried once: defaults are written out by now, so that they compare as equal.
         parts = [_part(step) for step in chosen.prepare], chosen.method.name, plain_parameters(chosen.method)
         settings.setdefault(repr(parts), setting)
     return tuple(settings.values())
@@ -93,7 +95,9 @@ class _Builder:
         self.raw = raw
         self.resolution = resolution
         self.method = {"name": recipe.method.name, **plain_parameters(recipe.method)}
+        # Methods call the number of people k or m; 2 where a promise has neither.
         self.k = int(self.method.get("k") or self.method.get("m") or 2)
+        # What makes places and times coarser is what is varied.  All else, such as cutting at gaps, was meant.
         self.fixed = [_part(step) for step in recipe.prepare if step.name not in _COARSENING]
         self.own = [_part(step) for step in recipe.prepare]
         self.dated = seconds_per_unit(raw.time_format) is not None
@@ -127,6 +131,7 @@ class _Builder:
     def _kind(self) -> type[Data]:
         """Return the kind of data behind the fixed steps."""
         kind: type[Data] = type(self.raw)
+        # The steps are not run for this: each declares what it gives.
         for step in self.recipe.prepare:
             if step.name in _COARSENING:
                 continue
@@ -148,9 +153,11 @@ class _Builder:
         method, weaker = self._kcl()
         if method is None:
             return
+        # Visits with names alone have no zones: only their times can become coarser.
         located = points or getattr(self.raw, "place_x", None) is not None
         places = [*self._zones()] if located else []
         for time_steps in self._times():
+            # Positions must become places; visits may keep those that they have.
             for place_steps in places if points else [[], *places]:
                 steps = [*self._cells(time_steps), *place_steps] if points else [*time_steps, *place_steps]
                 named = place_steps[0] if place_steps else {}
@@ -164,6 +171,7 @@ class _Builder:
 
     def _spacetime(self, *, points: bool) -> Iterator[list[Step]]:
         """Yield zones of space and time: short where many people are, long where few are; on dates, or folded ones."""
+        # One list for all three kinds of time: dates as they are, hours of the week, and hours of the day.
         cell = round(self.cell) if self.cell >= 1 else self.cell
         bases: list[Step] = [{"step": "bucket", "width": "1h"}]
         bases += [{"step": "fold", "to": to, "part": "1h"} for to in ("week", "day")]
@@ -185,11 +193,13 @@ class _Builder:
         cell = round(self.cell) if self.cell >= 1 else self.cell
         for crowd in self._crowds():
             yield [{"step": "zones", "cell": cell, "people": crowd}]
+        # Then cells of one size everywhere: once, twice and four times that at which losses are measured.
         for times in (1, 2, 4):
             yield [{"step": "zones", "cell": cell * times}]
         sites = self.raw.sites()
         frame = None if sites is None else sites.frame
         if frame is not None and frame.degrees:
+            # The finest level whose hexagons are not smaller than what is asked for.
             edge = next(((r, e) for r, e in _H3_EDGE_M if e >= self.cell), _H3_EDGE_M[-1])[0]
             yield [{"step": "zones", "h3": edge}]
         if self.recipe.input.zones is not None:
@@ -200,6 +210,7 @@ class _Builder:
         """Yield how many people a zone has, as far as there are so many."""
         people = len(np.unique(self.raw.owner))
         for crowd in _CROWDS:
+            # A zone of more people than there are says nothing; with few people one size is tried all the same.
             if crowd * self.k <= max(people, 2 * self.k):
                 yield crowd * self.k
 
@@ -214,25 +225,32 @@ class _Builder:
         t = self.raw.times() if self.raw.n_rows else None
         if t is None or not len(t):
             return [1]
+        # Times that are numbers have no hours, so widths are round parts of the whole span: about 100, 24, 6 and 2 of
+        # them.
         span = int(t.max()) - int(t.min()) + 1
         widths = {max(1, round(round_up(span / parts))) for parts in (100, 24, 6, 2)}
+        # The last one puts all times into one, where none is negative.
         return [*sorted(widths), int(t.max()) + 1 if int(t.min()) >= 0 else span]
 
     def _cells(self, time_steps: list[Step]) -> list[Step]:
         """Return the steps that make visits of positions: of check-ins each counts, of tracks the cell of most time."""
         cell = round(self.cell) if self.cell >= 1 else self.cell
         if not self.dated:
+            # Plain numbers have no minutes: each moment is a visit, and `time_steps` puts moments together.
             return [{"step": "grid", "cell": cell, "bucket": 1}, *time_steps]
         if self._is_rare():
             return [{"step": "grid", "cell": cell, "bucket": "1min"}, *time_steps]
         step = time_steps[0]
         width = step.get("part", step.get("width"))
         grid = {"step": "grid", "cell": cell, "bucket": width, "keep": "longest"}
+        # A day of `fold` begins at 4:00 by default, which would cut buckets of the grid in two; from midnight on it
+        # does not.
         return [grid] if step["step"] == "bucket" else [grid, {**step, "start": 0}]
 
     def _is_rare(self) -> bool:
         """Whether positions are so far apart in time that each is a visit of its own."""
         t = self.raw.times()
+        # Steps from one row to the next, without those from one trajectory into another.
         inside = np.diff(t)[np.diff(np.repeat(np.arange(len(self.raw)), self.raw.lengths)) == 0]
         unit = seconds_per_unit(self.raw.time_format) or 1.0
         return not len(inside) or float(np.median(inside)) * unit >= _RARE_S
@@ -244,6 +262,8 @@ class _Builder:
         periods: list[Any] = [step["period"] for step in resampling]
         if self.dated:
             gap = self._gap_s()
+            # Never more often than the median gap: positions in between would be made up.  The two finest periods that
+            # remain are tried.
             periods += [name for name, seconds in _PERIODS if seconds >= gap][:2]
             windows: list[list[Step]] = [[], [{"step": "window", "width": "1h"}]]
             joins: list[Any] = ["1h", "1d"]
@@ -252,14 +272,17 @@ class _Builder:
             periods += [max(1, span[-1] // 1000)] if not periods else []
             windows = [[]]
             joins = span[-2:]
+        # A period may come from the recipe and from the list; it is tried once.
         for period in dict.fromkeys(periods):
             for window in windows:
                 steps = [{"step": "resample", "period": period}, *window]
                 for join in joins:
                     yield self._make(steps, {"name": "knode", "k": self.k, "window": join}, "knode")
+                # The recipe's own method keeps its parameters; others promise points that coincide (delta = 0).
                 for name in ("nwa", "w4m"):
                     mine = own if own is not None and own["name"] == name else {"name": name, "k": self.k, "delta": 0}
                     yield self._make(steps, mine, name)
+        # Boxes of tga hold positions as they come: nothing has to be resampled.
         for window in windows:
             yield self._make(window, {"name": "tga", "k": self.k}, "tga")
         if own is not None and own["name"] == "qid":
@@ -273,6 +296,7 @@ class _Builder:
 
     def _routes(self) -> Iterator[Setting]:
         widths: list[Any] = ["1h", "4h", "1d", "7d"] if self.dated else [str(w) for w in self._number_widths()[-2:]]
+        # Routes without times are all 0, and cannot be cut by them.
         timed = self.raw.n_rows and bool(np.any(self.raw.times()))
         for steps in [[], *([{"step": "slices", "width": width}] for width in widths if timed)]:
             for name in ("icba", "cba"):

@@ -135,6 +135,7 @@ def try_setting(
     engine = engine or LocalEngine()
     rows = loaded.data.n_rows
     try:
+        # A step or a method may refuse the data; that is a result of the trial, and its sentence says why.
         chosen = setting.apply(recipe)
         ready = prepare(loaded, chosen.prepare, chosen.input)
         method = chosen.method
@@ -144,6 +145,7 @@ def try_setting(
         polygons = None
         for step in chosen.prepare:
             polygons = load_zones(chosen.input, step, ready.data) if step.needs_zones else polygons
+        # Compared with the file, not with what the steps made of it: their loss counts as well.
         left = trace(result.data, space, steps=chosen.prepare, polygons=polygons, timed=method.keeps_times)
         loss = use.lose(left)
         risk, exposed, lost = _attack(chosen, ready.data, result, seed, engine) if attack else (None, None, None)
@@ -176,14 +178,18 @@ def _attack(
         attacks, truth, seen, sensitive=sensitive_of(recipe), seed=sequence, engine=engine, boxes=result.boxes
     )
     exposed = exposures(results)
+    # Above a limit the result is not called low whatever is lost, so nothing is measured there.
     lost = None if exposed else _lose_use(recipe, prepared, seen, whole, engine)
     risks = [(risk, position) for position, result in enumerate(results) if (risk := _risk_of(result)) is not None]
     if not risks:
         return None, exposed, lost
+    # The highest mean; of equals the one that is worse for one person, then the one that was asked for first.
     risk, position = max(risks, key=lambda one: (one[0].mean, one[0].largest or 0.0, -one[1]))
+    # The same draws as in the run above, so that before and after differ by the publication alone.
     own = np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, position))
     values = {attribute: list(listed) for attribute, listed in sensitive_of(recipe)}
     attack = attacks[position]
+    # The truth attacked as if it were the publication: what this attacker learns where nothing is done.
     before = attack.run(truth, truth, sensitive=values, rng=np.random.default_rng(own), engine=engine)
     raw = _risk_of(before)
     return replace(risk, mean_raw=None if raw is None else raw.mean), exposed, lost
@@ -206,6 +212,7 @@ def _lose_use(recipe: Recipe, prepared: Data, seen: Data, whole: Data, engine: E
     """Return the loss that the result of a run tells first, as a share; None where it is told in another unit."""
     metrics = {metric.name: metric for metric in metrics_of(recipe)}
     names = [name for name in telling_names(recipe.use) if name in metrics]
+    # The names of the purpose first, then all others: the first that has a value is the one that a run shows.
     for name in dict.fromkeys([*names, *metrics]):
         metric = metrics[name]
         score = measure((metric,), prepared, lambda one: whole if one.matched else seen, engine)[0]

@@ -155,9 +155,14 @@ def _chosen(kind: type[Any], attack: str | None, given: Mapping[str, Any] | None
         for name, cls in chosen.items()
         if fits(cls, kind, kind, matched=True) and (attack or is_ready(cls, values))
     )
+    if not attacks and not kind.individual:
+        raise UsageError(
+            "A table of counts has nobody's trajectory in it, so that no attack works on it alone; wayveil publish and "
+            "wayveil measure attack it with the original at hand."
+        )
     if not attacks:
         raise UsageError(
-            f"No {'such ' if attack else ''}attack works on {kind.__name__.lower()} alone; "
+            f"No {'such ' if attack else ''}attack works on {kind.kind} alone; "
             "wayveil publish attacks what it publishes, with the original at hand."
         )
     return attacks

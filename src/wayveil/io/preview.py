@@ -98,6 +98,7 @@ def preview(
         seen = look.all(kind, columns)
     except WayveilError as error:
         return _nothing(_bare(str(error), path, folder))
+    # Of a sample the number of rows is not known, but it is at least that of what was read.
     seen["at_least"] = seen["rows"] if sample.rows is None else sample.rows
     seen["rows"] = sample.rows if not sample.whole else seen["rows"]
     return {**cast(dict[str, Any], _without(seen, path, folder)), **nodes}
@@ -112,6 +113,7 @@ def _nodes(path: Path) -> dict[str, Any]:
             "parent": tree.nodes[tree.parent[node]] if tree.parent[node] >= 0 else None,
             "sensitive": bool(tree.sensitive[node]),
         }
+        # From the root down, so that a parent stands before its children; then in the order of the file.
         for node in sorted(range(len(tree.nodes)), key=lambda node: (tree.depth[node], node))[:_MOST_NODES]
     ]
     return {"nodes": listed}
@@ -127,6 +129,7 @@ class _Look:
     how: ReadOptions
 
     def all(self, kind: str | None, given: Mapping[str, str] | None) -> dict[str, Any]:
+        # Empty names are columns without a header, which are not shown.
         named = sum(map(bool, self.table.names))
         if named > _MOST_COLUMNS:
             raise self.table.wrong(f"the table has {named:,} columns; tables of up to {_MOST_COLUMNS} can be shown.")
@@ -157,11 +160,13 @@ class _Look:
 
     def _people(self, chosen: Columns | None) -> list[str]:
         """Return the columns that look like a person: whoever publishes is asked which of them it is."""
+        # The time and the place are no person, whatever they are called.
         taken = set() if chosen is None else {chosen.t, *chosen.place.values()}
         free = [name for i, name in enumerate(self.table.names) if name and i not in taken]
         return list(person_columns(free)) or [name for name in self.table.aside if name in ("folder", "file")]
 
     def _rows(self) -> Rows:
+        # The first rows only: a look at a large file takes no longer.
         table = replace(self.table, lazy=self.table.lazy.head(ROWS))
         return table.read(range(len(table.names)))
 
@@ -170,6 +175,7 @@ class _Look:
     ) -> tuple[Columns | None, ReadOptions, str | None, list[str]]:
         """Return the columns, how to find them, the kind, and what is wrong."""
         exact = replace(self.how, columns=given or {})
+        # One kind where somebody said so or where the format holds nothing else; otherwise all are tried.
         kinds = (cast(Kind, kind),) if kind else (("points",) if holds_points(self.path) else _KINDS)
         try:
             kind_told = kinds[0] if len(kinds) == 1 else kind_of_table(self.table, exact, kinds)
@@ -179,7 +185,9 @@ class _Look:
             return choose_columns(self.table, exact, kind_told), exact, kind_told, []
         except _PROBLEMS as error:
             wrong = str(error)
+        # Guesses are made only where nobody named columns: a wrong name is an error, not a reason to take another.
         if given is None:
+            # Kinds whose place can be told come first.
             for kind_told in sorted(kinds, key=lambda k: place_columns(self.table, exact, k) is None):
                 options = _guessed(self.table, self.how, kind_told)
                 try:
@@ -195,12 +203,14 @@ class _Look:
             roles = {i: "attribute" for i in chosen.attributes.values()}
             if chosen.user_id is not None:
                 roles[chosen.user_id] = "user_id"
+            # Degrees by their names keep these roles, so that the page can say longitude and latitude.
             for ours, i in chosen.place.items():
                 roles[i] = looks_like(names[i], "lon", "lat") or ours if ours in ("x", "y") else ours
                 roles[i] = "geometry" if roles[i] in ("latlon", "lonlat") else roles[i]
             if chosen.t is not None:
                 roles[chosen.t] = "t"
             roles[chosen.traj_id] = "traj_id"
+        # No kind fits: show the names that were given, so that the user sees what is missing.
         elif self.role == "data":
             known = {options.columns.get(ours, ours): ours for ours in ("traj_id", "t", "user_id", *options.columns)}
             roles = {i: known[name] for i, name in enumerate(names) if name in known}
@@ -232,6 +242,7 @@ class _Look:
     ) -> None:
         """Add what is wrong: column by column first, then what the real reader says of the sample."""
         by_name = {c["name"]: c for c in listed}
+        # Where these columns are an order or an end only, none of them has to be filled in.
         places = [] if set(chosen.place) & {"seq", "t_end"} == set(chosen.place) else list(chosen.place.values())
         needed = dict.fromkeys([chosen.traj_id, *([] if chosen.t is None else [chosen.t]), *places])
         if kind == "trips":
@@ -247,9 +258,11 @@ class _Look:
             if not chosen.numbered:
                 by_name[name]["problems"] += _varying(rows, chosen.traj_id, i)
         read = _WHOLE_READERS.get(kind)
+        # The real reader says what no check of one column can, such as two rows of one trajectory at one time.
         if read is not None and len(rows):
             limited = replace(options, attributes=())
             for sentence in _said(lambda: read(self.path, limited)):
+                # A sentence that names a column is shown at it, unless that has one already.
                 about = next((n for n in re.findall(r"column '([^']*)'", sentence) if n in by_name), None)
                 if about is None:
                     problems.append(sentence)
@@ -263,6 +276,7 @@ def _guessed(table: Table, how: ReadOptions, kind: Kind) -> ReadOptions:
     names = [name for name in table.names if name]
     pairs = (pair.partition("=") for pair in suggested(names, kind).split(","))
     guesses = {ours: theirs for ours, _, theirs in pairs if theirs in names}
+    # Where places are known already, only who and when are guessed.
     if place_columns(table, how, kind):
         guesses = {ours: theirs for ours, theirs in guesses.items() if ours in ("traj_id", "t")}
     return replace(how, columns=guesses)
@@ -289,6 +303,7 @@ def _missing(rows: Rows, i: int) -> list[str]:
 
 def _not_numbers(rows: Rows, i: int) -> list[str]:
     text = _text(rows, i)
+    # "nan" and "inf" are floats to Polars, but no coordinates.
     number = text.str.strip_chars().cast(pl.Float64, strict=False)
     bad = text.is_not_null() & (number.is_null() | ~number.is_finite().fill_null(False))
     name = rows.table.names[i]
@@ -309,6 +324,7 @@ def _text(rows: Rows, i: int) -> pl.Series:
         return as_text(rows, i)
     except InputError:
         values = rows.frame[str(i)]
+        # Bytes may hold anything, and are not shown.
         return pl.select(pl.when(pl.lit(values).is_null()).then(None).otherwise(pl.lit("(binary)"))).to_series()
 
 
@@ -317,6 +333,7 @@ def _texts(rows: Rows, i: int, count: int) -> list[str | None]:
 
 
 def _values(rows: Rows, i: int) -> list[str]:
+    # The most frequent values, listed by name.
     counted = _text(rows, i).drop_nulls().value_counts(sort=True)
     return sorted(_short(value) for value in counted.to_series(0).head(_VALUES))
 
@@ -341,6 +358,7 @@ def _type(column: pl.Series, values: pl.Series) -> str:
         return "integer"
     if values.str.strip_chars().cast(pl.Float64, strict=False).is_not_null().all():
         return "number"
+    # dates as ISO 8601 writes them
     return "time" if values.str.contains(r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?$").all() else "text"
 
 

@@ -116,8 +116,9 @@ class _FlowMetric(Metric):
             return ()
         rows = zip(*(column[top].tolist() for column in flows.columns), strict=True)
         title = f"The {len(top)} largest flows" if len(top) > 1 else "The largest flow"
-        labels = tuple(f"{self.end_text(flows, row[:width])} → {self.end_text(flows, row[width:])}" for row in rows)
-        return (paired_bars(title, labels, before[top], after[top], x_label=self.axis, y_label="trips"),)
+        names = [(self.end_text(flows, row[:width]), self.end_text(flows, row[width:])) for row in rows]
+        labels = tuple(f"{begin} → {end}" for begin, end in names)
+        return (paired_bars(title, labels, before[top], after[top], x_label=self.axis, y_label="trips", names=names),)
 
 
 class _NamedFlows(_FlowMetric):

@@ -207,7 +207,7 @@ class PlaceHours(OnVisits):
             charts=(
                 *parts.chart("Visits by time", "visits", *by_hour),
                 *_largest_changes(
-                    lambda top: _place_labels(table, parts, top),
+                    lambda top: _place_names(table, parts, top),
                     before,
                     after,
                     x_label=f"place and {parts.axis}",
@@ -316,7 +316,7 @@ class CellHours(OnPositions):
             charts=(
                 *parts.chart("Trips in all cells by time", "presences", *by_hour),
                 *_largest_changes(
-                    lambda top: _cell_labels(table, parts, top),
+                    lambda top: _cell_names(table, parts, top),
                     before,
                     after,
                     x_label=f"cell (column, row), counted from the south-west, and {parts.axis}",
@@ -418,21 +418,23 @@ def _sums(table: pl.DataFrame, key: str, n: int, side: str) -> Array:
 
 
 def _largest_changes(
-    labels: Callable[[Array], Iterable[str]], before: Array, after: Array, *, x_label: str, y_label: str
+    name: Callable[[Array], Iterable[tuple[str, str]]], before: Array, after: Array, *, x_label: str, y_label: str
 ) -> tuple[Chart, ...]:
-    """Return the counts that changed the most; `labels` says what those at some positions are counts of."""
+    """Return the counts that changed the most; `name` says of which place and time those at some positions are."""
     top = largest(np.abs(before - after), _DRAWN)
     if not len(top) or not before.any():
         return ()
     title = f"The {len(top)} largest changes" if len(top) > 1 else "The largest change"
-    return (paired_bars(title, tuple(labels(top)), before[top], after[top], x_label=x_label, y_label=y_label),)
+    names = list(name(top))
+    labels = tuple(f"{place} @ {time}" for place, time in names)
+    return (paired_bars(title, labels, before[top], after[top], x_label=x_label, y_label=y_label, names=names),)
 
 
-def _place_labels(table: Tally, parts: DayParts, top: Array) -> list[str]:
+def _place_names(table: Tally, parts: DayParts, top: Array) -> list[tuple[str, str]]:
     rows = zip(*(column[top].tolist() for column in table.columns), strict=True)
-    return [f"{table.names[place]} @ {parts.label(part)}" for place, part in rows]
+    return [(table.names[place], parts.label(part)) for place, part in rows]
 
 
-def _cell_labels(table: pl.DataFrame, parts: DayParts, top: Array) -> list[str]:
+def _cell_names(table: pl.DataFrame, parts: DayParts, top: Array) -> list[tuple[str, str]]:
     rows = table.select("column", "row", "part").to_numpy()[top].tolist()
-    return [f"({column}, {row}) @ {parts.label(part)}" for column, row, part in rows]
+    return [(f"({column}, {row})", parts.label(part)) for column, row, part in rows]

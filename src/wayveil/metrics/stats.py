@@ -109,9 +109,16 @@ def distribution(
 
 
 def paired_bars(
-    title: str, labels: tuple[str, ...], before: Array, after: Array, *, x_label: str, y_label: str
+    title: str,
+    labels: tuple[str, ...],
+    before: Array,
+    after: Array,
+    *,
+    x_label: str,
+    y_label: str,
+    names: Sequence[tuple[str, ...]] = (),
 ) -> Chart:
-    """Return counts before and after side by side, one pair per label.
+    """Return counts before and after side by side, one pair per label; `names` are those of `Chart`.
 
     Examples
     --------
@@ -129,6 +136,7 @@ def paired_bars(
         ),
         x_label=x_label,
         y_label=y_label,
+        names=tuple(names),
     )
 
 

@@ -101,10 +101,15 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """One named line or set of bars of a chart; None where there is nothing to show."""
+    """One named line or set of bars of a chart; None where there is nothing to show.
+
+    `people` says how many people are behind each value, at least; None where that is not known, empty where nobody
+    counted them.
+    """
 
     name: str
     values: tuple[float | None, ...]
+    people: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +117,9 @@ class Chart:
     """Numbers that want to be seen: one value per label and series; drawn by whoever shows them.
 
     A map has one straight line per label, as (x, y, x, y) in metres with y to the north.
+
+    `names` says for every label which places or roads of the original it names: one, several of one trip, or one with
+    its time as a further name; an empty entry names none.  Who shows the chart counts the people behind a label by it.
     """
 
     title: str
@@ -122,6 +130,7 @@ class Chart:
     y_label: str = ""
     percent: bool = False
     lines: tuple[tuple[float, float, float, float], ...] = ()
+    names: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,9 +14,9 @@ from wayveil.pipeline.blocks.block import BlockResult, MadeBlock, WrittenPart
 from wayveil.pipeline.blocks.block_job import Job
 from wayveil.pipeline.blocks.block_source import Blocks
 from wayveil.pipeline.blocks.combine import add_balances, add_facts, described_input, left_out_note
-from wayveil.pipeline.release import Run
+from wayveil.pipeline.release import Compared, Run
 from wayveil.pipeline.remaining import Remaining, count_published, name_remedies
-from wayveil.report.suppression import suppress_small_counts
+from wayveil.report.suppression import MIN_PEOPLE, suppress_small_counts
 from wayveil.report.text import summary
 from wayveil.report.views.pictures import Pictures
 from wayveil.yardstick.sizes import describe_sizes
@@ -30,7 +30,7 @@ Attacks = tuple[tuple[AttackResult, AttackResult], ...]
 class Findings:
     """What the stages found; `left_out` are attacks and metrics that do not add up over several blocks.
 
-    `plan` is what a method decided over all blocks, if it did.
+    `plan` is what a method decided over all blocks, if it did; `compared` what the yardstick of a comparison measured.
     """
 
     blocks: Sequence[MadeBlock]
@@ -43,6 +43,7 @@ class Findings:
     pictures: Pictures
     plan: Any
     left_out: Sequence[str]
+    compared: Compared | None = None
 
 
 def make_account(job: Job, blocks: Blocks, findings: Findings, timings: Mapping[str, float]) -> Run:
@@ -74,6 +75,7 @@ def make_account(job: Job, blocks: Blocks, findings: Findings, timings: Mapping[
         sampled_attacks=job.measuring.sampled_attacks,
         missing_attacks=job.measuring.missing_attacks,
         missing_metrics=job.measuring.missing_metrics,
+        compared=findings.compared,
     )
     # Of one block everything is known and told.  Of several only what adds up is: counts, and what a plan says of all.
     return _tell_several(run, blocks, findings) if blocks.several else _tell_one(run, job, blocks, findings)
@@ -85,7 +87,7 @@ def _tell_one(run: Run, job: Job, blocks: Blocks, findings: Findings) -> Run:
     return replace(
         run,
         # Charts of the raw data show bars of few people; whoever may not see the raw data sees them withheld.
-        shown=findings.scores if output.with_raw else suppress_small_counts(findings.scores, raw),
+        shown=suppress_small_counts(findings.scores, raw, fewest=0 if output.with_raw else MIN_PEOPLE),
         notes=(*run.notes, *_told_by_method(run.recipe.method.name, findings.results[0].facts)),
         input_facts=summary.input_facts(run.recipe.input.path, raw),
         output_facts=findings.written[0].facts,

@@ -49,10 +49,10 @@ from wayveil.pipeline.input import Prepared
 from wayveil.pipeline.judge import judge_parts
 from wayveil.pipeline.outcome import NotPublished, Outcome
 from wayveil.pipeline.readback import nothing_left_error
-from wayveil.pipeline.release import Clock, finish, join_hashes
+from wayveil.pipeline.release import Clock, Compared, finish, join_hashes
 from wayveil.pipeline.seeds import sequence_for
-from wayveil.recipe.defaults import sensitive_of
-from wayveil.recipe.measuring import plan_measuring
+from wayveil.recipe.defaults import attacks_of, sensitive_of
+from wayveil.recipe.measuring import Yardstick, plan_measuring
 from wayveil.recipe.protections import confirm_protections
 from wayveil.recipe.recipe import Recipe
 from wayveil.report.views.pictures import Pictures
@@ -74,6 +74,7 @@ def publish(
     source: Prepared | None = None,
     secret: Secret | None = None,
     resume: bool = True,
+    yardstick: Yardstick | None = None,
 ) -> Outcome:
     """Publish what a recipe asks for, if it keeps its promise; NotPublished if it does not.
 
@@ -90,6 +91,9 @@ def publish(
     resume : bool
         Whether to go on with a run of the same recipe, input and version that was killed in this output folder, where
         it had several blocks.  Its seed and secret are taken over, so the bytes are those that it would have published.
+    yardstick : Yardstick, optional
+        What this run will be compared with others by; measured besides, where there is one block, and kept in the
+        results.  The head and the report say nothing of it: they are those of the recipe.
 
     Guarantee
     ---------
@@ -179,6 +183,9 @@ def publish(
         with clock("measure"):
             results = _each(journal, "count", engine, partial(count_block, job), made_blocks)
             scores = _score(job, measured.metrics, results, engine)
+            compared = None
+            if yardstick is not None and not blocks.several:
+                compared = _compare(job, yardstick, attacks, scores, results, engine)
             # Pictures show the first block only; with one block that is everything.
             first = [number for number in numbers if number == 0]
             pictures = _each(
@@ -199,6 +206,7 @@ def publish(
             scores=scores,
             pictures=pictures[0] if pictures else Pictures(),
             plan=plan,
+            compared=compared,
             left_out=(*(one.name for one in measuring.metrics if one not in measured.metrics), *left_out),
         )
         return finish(space, replace(make_account(job, blocks, findings, clock.seconds), usage=clock.usage))
@@ -283,6 +291,31 @@ def _score(job: Job, metrics: tuple[Any, ...], results: Sequence[BlockResult], e
         data = job.store.load("data/0")
         return measure(metrics, data, partial(load_compared, job.store, 0), engine)
     return score_blocks(metrics, job.store, [one.counts for one in results if one.counts is not None])
+
+
+def _compare(
+    job: Job,
+    yardstick: Yardstick,
+    attacks: Attacks,
+    scores: tuple[Score, ...],
+    results: Sequence[BlockResult],
+    engine: Engine,
+) -> Compared:
+    """Return what the yardstick measures; what the run measured anyway is not measured again."""
+    played = job.measuring.attacks
+    if yardstick.attack in played:
+        pair = attacks[played.index(yardstick.attack)]
+    else:
+        # It draws from a position behind all attacks of the recipe, so that these find what they find without it.
+        alone = replace(
+            job.measuring, attacks=(yardstick.attack,), positions=(len(attacks_of(job.recipe)),), metrics=()
+        )
+        pair = attack_block(replace(job, measuring=alone), engine, 0)[0]
+    if yardstick.metric in job.measuring.metrics:
+        score = scores[job.measuring.metrics.index(yardstick.metric)]
+    else:
+        score = _score(job, (yardstick.metric,), results, engine)[0]
+    return Compared(attack=pair, score=score)
 
 
 def _nothing_made(recipe: Recipe, made_blocks: Sequence[MadeBlock]) -> Exception:

@@ -64,6 +64,14 @@ class Clock:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Compared:
+    """What the yardstick of a comparison measured: its attack on the raw and the published data, and its metric."""
+
+    attack: tuple[AttackResult, AttackResult]
+    score: Score
+
+
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """Everything that is known when the verdict is in; `shown` are the scores with the charts that may be drawn.
 
@@ -92,6 +100,7 @@ class Run:
     sampled_attacks: tuple[str, ...] = ()
     missing_attacks: tuple[str, ...] = ()
     missing_metrics: tuple[str, ...] = ()
+    compared: Compared | None = None
 
 
 def finish(space: Workspace, run: Run) -> Outcome:
@@ -231,14 +240,7 @@ def _results(run: Run, outcome: Outcome, context: ReportContext) -> dict[str, An
         "promise": outcome.promise,
         "head": outcome.head.to_json(),
         "verdict": verdict_json(run.verdict, witness=True),
-        "attacks": [
-            {"raw": raw, "published": published}
-            for raw, published in zip(
-                results_json(tuple(a for a, _ in run.attacks)),
-                results_json(tuple(b for _, b in run.attacks)),
-                strict=True,
-            )
-        ],
+        "attacks": _pairs_json(run.attacks),
         "risks": risk_rows(run.attacks),
         "scores": results_json(run.shown),
         "views": charts_json(run.pictures.views),
@@ -252,7 +254,20 @@ def _results(run: Run, outcome: Outcome, context: ReportContext) -> dict[str, An
         "total_s": sum(outcome.timings.values()),
         "versions": versions(),
         "notes": list(outcome.notes),
+        **({} if run.compared is None else {"compared_by": _compared_json(run.compared)}),
     }
+
+
+def _pairs_json(attacks: tuple[tuple[AttackResult, AttackResult], ...]) -> list[dict[str, Any]]:
+    raw, published = (results_json(tuple(pair[side] for pair in attacks)) for side in (0, 1))
+    return [{"raw": before, "published": after} for before, after in zip(raw, published, strict=True)]
+
+
+def _compared_json(compared: Compared) -> dict[str, Any]:
+    """Return what a comparison needs: numbers only, as nobody looked whether its charts may be shown."""
+    pair = tuple(replace(result, charts=()) for result in compared.attack)
+    score = replace(compared.score, charts=())
+    return {"attack": _pairs_json(((pair[0], pair[1]),))[0], "score": results_json((score,))[0]}
 
 
 def _repeating(run: Run) -> Recipe:

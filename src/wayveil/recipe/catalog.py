@@ -343,7 +343,7 @@ def _example(p: Parameter) -> Any:
     if p.kind == "int":
         return int(max(3 if p.high is None else min(3, p.high), p.low or 0))
     if p.kind == "number":
-        return max(100 if p.high is None else min(100, p.high), p.low or 0)
+        return max(100 if p.high is None or p.high >= 100 else min(1, p.high), p.low or 0)
     if p.kind == "text":
         return "TEXT"
     if p.kind == "fraction":

@@ -11,7 +11,7 @@ from wayveil.recipe.protections import plays
 from wayveil.recipe.purpose import telling_names
 from wayveil.recipe.recipe import Recipe
 
-__all__ = ["DRAWN", "MEDIUM", "SMALL", "Measuring", "plan_measuring"]
+__all__ = ["DRAWN", "MEDIUM", "SMALL", "Measuring", "Yardstick", "plan_measuring"]
 
 SMALL = 100_000
 """Up to so many rows measuring everything takes seconds, so that nothing is left out of a quick measurement."""
@@ -40,6 +40,14 @@ class Measuring:
     def with_metrics(self, metrics: tuple[Metric, ...]) -> Measuring:
         """Return the same with other metrics, as those that add up over blocks."""
         return replace(self, metrics=metrics)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Yardstick:
+    """The attack and the metric by which runs of one kind are compared, whatever each of them promises."""
+
+    attack: Attack
+    metric: Metric
 
 
 def plan_measuring(recipe: Recipe, rows: int) -> Measuring:

@@ -20,6 +20,7 @@ from wayveil.model import Chart
 from wayveil.report.chart_axis import tell_finding
 from wayveil.report.results_json import charts_json
 from wayveil.report.results_schema import MapData
+from wayveil.report.suppression import MIN_PEOPLE
 from wayveil.report.text.number_format import clean, format_value
 from wayveil.report.text.wording import exact_text
 
@@ -59,9 +60,15 @@ class Drawn:
         """Take a chart in, and return its figure."""
         # What is drawn goes to the script as data; the table beside it is plain HTML, for readers without one.
         self.charts[id] = charts_json((chart,))[0]
-        values = [series.values for series in chart.series]
+        values = [
+            tuple(zip(series.values, series.people or (None,) * len(series.values), strict=True))
+            for series in chart.series
+        ]
         rows = [
-            (clean(label), tuple((format_value(v, percent=chart.percent), exact_text(v)) for v in row))
+            (
+                clean(label),
+                tuple((format_value(v, percent=chart.percent) + _people(n), exact_text(v)) for v, n in row),
+            )
             for label, *row in zip(chart.labels, *values, strict=False)
         ]
         names = [clean(series.name) for series in chart.series]
@@ -89,10 +96,7 @@ class Drawn:
             total = len(order)
             for i in order[:50]:
                 label = marks.labels[i] if marks.labels else f"square {marks.x[i]}, {marks.y[i]}"
-                slices = [
-                    (format_value(v, percent=data.percent), exact_text(v)) for v in (marks.raw[i], marks.published[i])
-                ]
-                rows.append((clean(label), tuple(slices)))
+                rows.append((clean(label), tuple(_mark_text(data, side, i) for side in (0, 1))))
         return Figure(
             visual="map",
             id=str(len(self.maps) - 1),
@@ -163,6 +167,23 @@ def _packaged(name: str) -> str:
 
 def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _people(number: int | None) -> str:
+    """Return how many people are behind a value, in words to put behind it."""
+    return "" if number is None else f" ({number:,} {'person' if number == 1 else 'people'})"
+
+
+def _mark_text(data: MapData, side: int, i: int) -> tuple[str, str | None]:
+    """Return what a mark of a map says on one side: its value and people, or why there is none."""
+    marks = data.marks
+    if marks is None:
+        return "", None
+    value = (marks.raw, marks.published)[side][i]
+    if value is None:
+        return f"withheld: fewer than {MIN_PEOPLE} people" if marks.withheld[side] else marks.missing, None
+    people = (marks.raw_people, marks.published_people)[side][i]
+    return format_value(value, percent=data.percent) + _people(people), exact_text(value)
 
 
 def _legend(names: Sequence[str]) -> tuple[tuple[str, str], ...]:

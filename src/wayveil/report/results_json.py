@@ -70,6 +70,10 @@ def charts_json(charts: tuple[Chart, ...]) -> list[dict[str, Any]]:
 def _chart_json(chart: Chart) -> dict[str, Any]:
     scale, at = find_scale(chart.labels)
     content: dict[str, Any] = _plain(chart)
+    del content["names"]  # labels say them, as far as they are shown
+    for series in content["series"]:
+        if not series["people"]:
+            del series["people"]
     return {**content, "finding": tell_finding(chart), "scale": scale, "at": list(at)}
 
 

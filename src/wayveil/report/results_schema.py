@@ -41,10 +41,14 @@ class NumberData(_Part):
 
 
 class SeriesData(_Part):
-    """One named line or set of bars; null where there is nothing to show, or too few people."""
+    """One named line or set of bars; null where there is nothing to show, or too few people.
+
+    `people` are behind each value, at least; null where nobody counted them.
+    """
 
     name: str
     values: list[float | None]
+    people: list[int | None] = []
 
 
 class ChartData(_Part):
@@ -89,13 +93,14 @@ class MapLayer(MapLines):
 
 
 class MapMarks(_Part):
-    """What is counted on a map: square cells, roads, places or zones, with values and people before and after.
+    """What is counted on a map: cells, roads, places, zones or flows, with values and people before and after.
 
-    Cells and roads go from (x, y) to (x2, y2), in whole steps from the origin; places are at (x, y).  Zones have an
-    outline each, in `outlines`, and their middle is at (x, y).  Of the raw data, null is fewer than five people.
+    Cells, roads and flows go from (x, y) to (x2, y2), in whole steps from the origin; places are at (x, y).  Zones have
+    an outline each, in `outlines`, and their middle is at (x, y).  `withheld` says of each of the two sides whether
+    null is "none, or fewer than five people"; where it is not, null is what `missing` says.
     """
 
-    kind: Literal["cells", "roads", "places", "zones"]
+    kind: Literal["cells", "roads", "places", "zones", "flows"]
     labels: list[str]
     x: list[int]
     y: list[int]
@@ -106,6 +111,8 @@ class MapMarks(_Part):
     raw_people: list[int | None]
     published_people: list[int | None]
     outlines: MapLines | None = None
+    withheld: tuple[bool, bool] = (True, False)
+    missing: str = "none"
 
 
 class MapSlice(_Part):
@@ -256,6 +263,13 @@ class ScoreData(_Part):
     charts: list[ChartData]
 
 
+class ComparedData(_Part):
+    """What runs of one kind are compared by, whatever each promises; the head does not speak of it."""
+
+    attack: AttackPair
+    score: ScoreData
+
+
 class MarkData(_Part):
     """A key number beside what was promised."""
 
@@ -317,3 +331,4 @@ class Results(_Part):
     usage: dict[str, dict[str, float]] = {}
     total_s: float
     versions: dict[str, str]
+    compared_by: ComparedData | None = None

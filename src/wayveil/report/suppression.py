@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -11,39 +12,57 @@ from wayveil.model import Chart, Data, Score
 from wayveil.model.data.distinct import distinct_values
 from wayveil.model.data.ragged import IntArray
 
-__all__ = ["MIN_PEOPLE", "count_people_by_code", "suppress_small_counts"]
+__all__ = ["MIN_PEOPLE", "count_people_behind", "count_people_by_code", "suppress_small_counts"]
 
 MIN_PEOPLE = 5
 """Places and groups of raw data with fewer people than this are not shown: a report travels."""
 
-_NUMBERED = ("number of", "roads of a", "places of a", "level in", "time")  # what labels that are numbers count
 
+def suppress_small_counts(scores: Sequence[Score], before: Data, *, fewest: int = MIN_PEOPLE) -> tuple[Score, ...]:
+    """Return scores whose charts say how many people are behind a mark, and have no mark of fewer than `fewest`.
 
-def suppress_small_counts(scores: Sequence[Score], before: Data) -> tuple[Score, ...]:
-    """Return scores whose charts name no place and no road at which fewer than `MIN_PEOPLE` people were.
-
-    Visits with a time, turns and other sequences are left out where the original has so few of them that fewer than
-    `MIN_PEOPLE` people could have made them all, each on every trip.
+    Where a mark names one place or road, all people who were there are counted.  Of several things together (a place
+    and a time, two ends of a trip) it is only known how often they occur in the original: that many trips are at least
+    of as many people as there must be if everybody made as many of them as the person with most trips.
 
     Examples
     --------
     >>> from wayveil.model import Series, Visits
     >>> data = Visits.from_records([[("market", 1)]] * 5 + [[("cave", 1)]])
-    >>> chart = Chart(title="Lost", kind="bars", labels=("cave", "market"), series=(Series(name="n", values=(1, 2)),))
+    >>> bars = (Series(name="n", values=(1, 2)),)
+    >>> chart = Chart(
+    ...     title="Lost", kind="bars", labels=("cave", "market"), series=bars, names=(("cave",), ("market",))
+    ... )
     >>> score = Score(name="loss", meaning="what was lost", value=1, better="lower", unit="count", charts=(chart,))
-    >>> [chart.labels for chart in suppress_small_counts([score], data)[0].charts]
-    [('market',)]
+    >>> [(chart.labels, chart.series[0].people) for chart in suppress_small_counts([score], data)[0].charts]
+    [(('market',), (5,))]
     """
-    rare = _rare(before)
+    people = _people_by_name(before)
     # One person may have many trips: a count shows at least `MIN_PEOPLE` people only if it is more than four of the
     # busiest person could make.
     trips = int(np.unique(before.owner, return_counts=True)[1].max(initial=1))
-    enough = (MIN_PEOPLE - 1) * trips + 1
     shown = []
     for score in scores:
-        charts = tuple(_guarded(chart, rare, enough) for chart in score.charts)
+        charts = tuple(_without_few(count_people_behind(chart, people, trips), fewest) for chart in score.charts)
         shown.append(replace(score, charts=tuple(chart for chart in charts if chart.labels)))
     return tuple(shown)
+
+
+def count_people_behind(chart: Chart, people: Mapping[str, int], trips: int) -> Chart:
+    """Return a chart whose first series says how many people are behind each mark, at least; None where it names none.
+
+    `people` are those at each place or road, and `trips` is the most that one person has.
+    """
+    if not chart.names or not chart.series:
+        return chart
+    first = chart.series[0]
+    counts: list[int | None] = []
+    for names, value in zip(chart.names, first.values, strict=True):
+        bounds = [people[name] for name in names if name in people]
+        if len(names) > 1:
+            bounds.append(0 if value is None else -(-int(value) // trips))
+        counts.append(min(bounds) if bounds else None)
+    return replace(chart, series=(replace(first, people=tuple(counts)), *chart.series[1:]))
 
 
 def count_people_by_code(code: IntArray, owner: IntArray, size: int) -> IntArray:
@@ -55,36 +74,35 @@ def count_people_by_code(code: IntArray, owner: IntArray, size: int) -> IntArray
     return np.bincount(distinct_values(code * len(people) + inverse) // len(people), minlength=size)
 
 
-def _rare(data: Data) -> frozenset[str]:
+def _people_by_name(data: Data) -> dict[str, int]:
+    """Return how many people were at each place, or on each road; those with nobody are left out."""
     places = data.places()
     if places is None:
-        return frozenset()
+        return {}
     people = count_people_by_code(places.code, data.owner[places.trajectory], len(places.names))
-    return frozenset(places.names[i] for i in np.flatnonzero((people > 0) & (people < MIN_PEOPLE)).tolist())
+    return {places.names[i]: int(people[i]) for i in np.flatnonzero(people).tolist()}
 
 
-def _guarded(chart: Chart, rare: frozenset[str], enough: int) -> Chart:
-    if chart.x_label.startswith(_NUMBERED):
-        return chart  # a place may be called "3" as well
-    marks = []
-    for i, label in enumerate(chart.labels):
-        # A label may be a sequence of places with times: each place in it counts.
-        parts = [part.rpartition(" @ ")[0] or part for part in label.split(" → ")]
-        # Names that were cut off are compared by how they begin.
-        cut = tuple(part[:-1] for part in parts if part.endswith("…"))
-        named = {label, *parts} & rare or (cut and any(name.startswith(cut) for name in rare))
-        first = chart.series[0].values[i] if chart.series else None
-        # A sequence is rarer than its places, so its own count must show enough people.
-        several = parts != [label] and (first is None or first < enough)
-        if not named and not several:
-            marks.append(i)
+def _without_few(chart: Chart, fewest: int) -> Chart:
+    """Return a chart without the marks of fewer than `fewest` people; its axis says how many these were."""
+    if not chart.series or not chart.series[0].people:
+        return chart
+    people = chart.series[0].people
+    marks = [i for i, count in enumerate(people) if count is None or count >= fewest]
     if len(marks) == len(chart.labels):
         return chart
-    left_out = f"{len(chart.labels) - len(marks):,} of fewer than {MIN_PEOPLE} people left out"
+    left_out = f"{len(chart.labels) - len(marks):,} of fewer than {fewest} people left out"
+
+    def keep(values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(values[i] for i in marks) if values else ()
+
     return replace(
         chart,
-        labels=tuple(chart.labels[i] for i in marks),
-        series=tuple(replace(series, values=tuple(series.values[i] for i in marks)) for series in chart.series),
-        lines=tuple(chart.lines[i] for i in marks) if chart.lines else (),
+        labels=keep(chart.labels),
+        series=tuple(
+            replace(series, values=keep(series.values), people=keep(series.people)) for series in chart.series
+        ),
+        lines=keep(chart.lines),
+        names=keep(chart.names),
         x_label=f"{chart.x_label}; {left_out}" if chart.x_label else left_out,
     )

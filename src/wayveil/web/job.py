@@ -16,7 +16,7 @@ from typing import Any
 
 from wayveil.advice import advise
 from wayveil.commands.risk import risk, write_risk_page
-from wayveil.comparison.finished_runs import headline, risk_headline
+from wayveil.comparison.finished_runs import headline, risk_headline, yardstick_of
 from wayveil.errors import WayveilError, describe_bug
 from wayveil.pipeline.folder.staging import write_private
 from wayveil.pipeline.publish import NotPublished, publish
@@ -76,9 +76,9 @@ class _Job:
 
     def publish(self) -> dict[str, Any]:
         recipe = self.recipe()
-        outcome = publish(recipe, engine=self.engine)
+        outcome = publish(recipe, engine=self.engine, yardstick=yardstick_of(recipe))
         self._rename(outcome.private)
-        return {"state": "done", "error": None, "headline": headline(recipe, self._keep_scores(outcome.private))}
+        return {"state": "done", "error": None, "headline": headline(self._keep_scores(outcome.private))}
 
     def advise(self) -> dict[str, Any]:
         """Search for settings; the page offers those that were found."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from wayveil.advice import USES
-from wayveil.comparison.finished_runs import with_measures
 from wayveil.errors import UsageError
 from wayveil.recipe import catalog
 from wayveil.recipe.forms import claim_words
@@ -66,6 +65,7 @@ def read_request(posted: Any, files: Files) -> Request:
     if what not in _KEYS:
         raise UsageError("A run must say what it is: publish, risk or advise.")
     recipe = _table(body.get("recipe"), "recipe")
+    # Keys are listed per kind of run; what is not listed, such as an engine or a path, cannot be set from a browser.
     unknown = [key for key in recipe if key not in _KEYS[what]]
     if unknown:
         raise UsageError(f"A run to {what} takes {', '.join(_KEYS[what])}; not {unknown[0]!r}.")
@@ -80,12 +80,12 @@ def read_request(posted: Any, files: Files) -> Request:
         wrong = [key for key in given if key not in _OUTPUT]
         if wrong:
             raise UsageError(f"The output takes {', '.join(_OUTPUT)}; not {wrong[0]!r}.")
+        # Where results go is for the server to say.
         output = {**{key: value for key, value in given.items() if value is not None}, "path": OUT}
         method = _entry("method", "name", recipe.get("method"))
         measured = _measured(recipe) if what == "publish" else {}
+        # The same check as for a file on the command line, so errors are the same sentences.
         checked = make_recipe({**common, "method": method, "output": output, "title": title, **measured})
-        if what == "publish":
-            checked = with_measures(checked)
         text = recipe_text(checked)
         content = {} if what == "publish" else _search(recipe)
         name = checked.method.name
@@ -113,6 +113,7 @@ def read_method(posted: Any) -> Any:
 
 def with_uploads(spec: InputSpec, uploads: Mapping[str, Any], path_of: Mapping[str, Path]) -> InputSpec:
     """Return the input with the paths of uploads in place of names."""
+    # Names in the recipe are those that users gave; only here they become paths of this machine.
     real: dict[str, Any] = {key: path_of[id] for key, id in uploads.items() if key != "owners"}
     if "owners" in uploads:
         real["owners"] = tuple(path_of[id] for id in uploads["owners"])
@@ -121,6 +122,7 @@ def with_uploads(spec: InputSpec, uploads: Mapping[str, Any], path_of: Mapping[s
 
 def source_of(recipe: Recipe, uploads: Mapping[str, Any]) -> str:
     """Return a text that is the same for runs that read the same files in the same way."""
+    # Files count by the id of their upload, not by their names.
     how = recipe.input.model_dump(mode="json", exclude={*_ONE.values(), "owners"})
     how["each_trajectory"] = recipe.input.each_trajectory
     return json.dumps({"uploads": uploads, "how": how}, sort_keys=True)
@@ -132,12 +134,14 @@ def read_input(given: dict[str, Any], files: Files) -> tuple[dict[str, Any], dic
     if "path" in source or "file" not in source:
         raise UsageError("The input must say which uploaded file it is: give its id as 'file'.")
     uploads: dict[str, Any] = {_ONE[key]: source.pop(key) for key in _ONE if key in source}
+    # Either a word that declares each trajectory a person, or tables that say who owns what.
     if source.get("owners") != EACH_TRAJECTORY:
         owners = _list(source.pop("owners", None), "owners")
         if owners:
             uploads["owners"] = owners
     ids = [id for value in uploads.values() for id in (value if isinstance(value, list) else [value])]
     names = {id: files.get(id)["name"] for id in ids}
+    # The recipe knows files by name, so each name must mean one file.
     if len(set(names.values())) < len(names):
         raise UsageError("Two different files of this run have the same name; upload one of them under another name.")
     for key, value in uploads.items():
@@ -160,6 +164,7 @@ def _search(recipe: Mapping[str, Any]) -> dict[str, Any]:
     if "use" in search and search["use"] not in USES:
         raise UsageError(f"There is no such use; known: {', '.join(USES)}.")
     for key, high in (("max_risk", 1.0), ("budget_minutes", float(_MOST_MINUTES))):
+        # What is not given passes: the upper limit is a valid value.
         value = search.get(key, high)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= high:
             raise UsageError(f"{key} must be a number above 0 and at most {high:g}.")
@@ -186,6 +191,7 @@ def _entry(family: Any, key: str, given: Any) -> dict[str, Any]:
     known = {p.name: p for p in catalog.parameters(family, name)}
     entry: dict[str, Any] = {key: name}
     for parameter, value in table.items():
+        # An empty field of a form is the default.
         if parameter == key or value is None or value == "":
             continue
         if isinstance(value, str) and value.startswith("@"):

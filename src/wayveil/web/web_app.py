@@ -85,6 +85,7 @@ def make_app(
         _route("/api/runs/{id}/report.html", api.report_html),
         _route("/api/runs/{id}/report", api.report_frame),
         _route("/api/compare", api.compare, "POST"),
+        # Last, as it takes every path: the page, its scripts, and the sentence that there is no such page.
         _route("/{name:path}", page),
     ]
 
@@ -110,6 +111,7 @@ class _Api:
         self.stopping = stopping
 
     def info(self, request: Request) -> Response:
+        # Counted anew each time: runs grow while they work.
         used = self.files.bytes + sum(run["bytes"] for run in self.runs.all())
         disk = {"used_bytes": used, "free_bytes": shutil.disk_usage(self.files.folder).free}
         limits = {"upload_bytes": self.files.limit, "jobs": self.jobs.limit}
@@ -124,6 +126,7 @@ class _Api:
     def steps(self, request: Request) -> Response:
         return JSONResponse(self._steps)
 
+    # Forms do not change while the server runs, and take a moment to make.
     @cached_property
     def _methods(self) -> list[dict[str, Any]]:
         return method_forms()
@@ -154,6 +157,7 @@ class _Api:
     def delete_file(self, request: Request) -> Response:
         id = request.path_params["id"]
         self.files.get(id)
+        # A run reads its file when its turn comes, not when it is queued.
         if any(self.runs.state(run)["state"] not in ENDED for run in self.runs.using(id)):
             raise Refused(409, "A run that has not ended uses this file; cancel it first.")
         self.files.remove(id)
@@ -174,6 +178,7 @@ class _Api:
         source = posted.get("input") if isinstance(posted, dict) and set(posted) == {"input"} else None
         if not isinstance(source, dict):
             raise Refused(400, "The request is not understood: it takes input, an object.")
+        # An unknown id is refused before anything is read.
         self.files.get(id)
         return JSONResponse(self.looks.read(find_source(id, source, self.files)))
 
@@ -197,6 +202,7 @@ class _Api:
         return await run_in_threadpool(self._start, posted)
 
     def _start(self, posted: Any) -> Response:
+        # Before anything is written: a full queue leaves no trace.
         self.jobs.check_room()
         id = self.runs.add(read_request(posted, self.files), posted)
         self.jobs.submit(id)
@@ -211,6 +217,7 @@ class _Api:
 
     def cancel(self, request: Request) -> Response:
         id = request.path_params["id"]
+        # Refuses an unknown id.
         self.runs.place(id)
         self.jobs.cancel(id)
         return JSONResponse({"id": id, "state": self.runs.state(id)["state"]}, 202)
@@ -226,6 +233,7 @@ class _Api:
         silent = 0.0
         while not self.stopping():
             try:
+                # A look at the disk, and so in a thread: other requests are not held up.
                 short = await run_in_threadpool(self.runs.short, id)
             except Refused:
                 return
@@ -234,9 +242,11 @@ class _Api:
                 last = text
                 silent = 0.0
                 yield f"event: state\ndata: {text}\n\n"
+            # Comments keep proxies from closing a connection that says nothing.
             elif silent >= _ALIVE_S:
                 silent = 0.0
                 yield ": still there\n\n"
+            # The last state was told above; the browser must not connect again for more.
             if short["state"] in ENDED:
                 return
             await asyncio.sleep(_LOOK_S)
@@ -246,6 +256,7 @@ class _Api:
         id = request.path_params["id"]
         place = self.runs.place(id)
         public = place / "out" / "public"
+        # A folder may exist while a run works or after it failed; only the state says that it was verified.
         if self.runs.state(id)["state"] != "done" or not public.is_dir():
             raise Refused(404, "This run has published nothing.")
         return _download(zip_of(public, place / "public.zip"), "public.zip", "application/zip")
@@ -262,10 +273,12 @@ class _Api:
     def report_frame(self, request: Request) -> Response:
         """Answer with the report, to be shown inside of the page: with its own policy, and no right of the page."""
         text = self._report(request).read_text(encoding="utf-8")
+        # The report carries the policy under which its own scripts may run; the page's would forbid them.
         policy = _POLICY.search(text)
         if policy is None:
             raise Refused(404, "This report was made by an earlier version; download it.")
         headers = {
+            # A sandbox without allow-same-origin: scripts of the report cannot read the page or its token.
             "content-security-policy": f"{policy[1]}; frame-ancestors 'self'; sandbox allow-scripts",
             "x-frame-options": "SAMEORIGIN",
         }
@@ -274,6 +287,7 @@ class _Api:
     def _report(self, request: Request) -> Path:
         id = request.path_params["id"]
         place = self.runs.place(id)
+        # A publication has its report in the private folder, a run that only measures risks directly in `out`.
         pages = [p for p in (place / "out/private/report.html", place / "out/report.html") if p.is_file()]
         if self.runs.state(id)["state"] not in ("done", "refused") or not pages:
             raise Refused(404, "This run has no report.")
@@ -309,12 +323,14 @@ def _answering() -> Iterator[list[Response]]:
     except Refused as refused:
         answers.append(_error(refused.status, refused.sentence))
     except WayveilError as error:
+        # The sentences are those of the command line; a page has settings where that has options.
         answers.append(_error(400, plainly(str(error))))
     except ClientDisconnect:
         answers.append(_error(400, "The request was broken off."))
     except OSError:
         answers.append(_error(500, "The system refused to read or write a file."))
     except Exception as error:
+        # Whatever it is, the answer holds no traceback and no values.
         answers.append(_error(500, describe_bug(error)))
 
 
@@ -337,6 +353,7 @@ def _claimed(request: Request) -> int | None:
     text = request.headers.get("content-length")
     if text is None:
         return None
+    # Python takes other digits, signs and spaces for numbers, too.
     if not (text.isascii() and text.isdigit() and len(text) < 20):
         raise Refused(400, "The length of the request is not a number.")
     return int(text)
@@ -348,6 +365,7 @@ async def _json(request: Request) -> Any:
     body = bytearray()
     async for piece in request.stream():
         body += piece
+        # The head may say less than what comes, or nothing.
         if len(body) > _BODY:
             raise Refused(413, "The request is too large.")
     return _parsed(bytes(body))

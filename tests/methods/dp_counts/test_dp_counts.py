@@ -125,7 +125,7 @@ def test_the_bound_is_read_off_a_noisy_histogram() -> None:
 
 @pytest.mark.usefixtures("still")
 def test_ends_of_trips_and_rows_outside_of_public_zones() -> None:
-    trips = Trips.from_records([("a", 1, "b", 2), ("a", 1, "elsewhere", 2)])
+    trips = Trips.from_ends([("a", 1, "b", 2), ("a", 1, "elsewhere", 2)])
     made = run(DpCounts(epsilon=1, per_person=2, every="all", public_zones=ZONES), trips)
     counts = {row[0]: row[3] for row in made.data.record(0)}
     assert counts == {"from a": 2, "from b": 0, "from empty": 0, "to a": 0, "to b": 1, "to empty": 0}

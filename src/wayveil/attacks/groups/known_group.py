@@ -74,6 +74,7 @@ class KnownGroup(OnPositions):
                 raise InputError(f"{self.name}: the data have no column {self.k_column!r}.")
             values = truth.attributes[self.k_column].values()
             numbers = np.array([self._read_number(value) for value in values])
+            # Whoever asked with several trips asked for the largest of these numbers.
             largest = np.ones(int(person.max(initial=-1)) + 1)
             np.maximum.at(largest, person, numbers)
             own_k = largest[person]
@@ -95,16 +96,21 @@ class KnownGroup(OnPositions):
         person = queries.person[trajectories]
         n_groups = int(group.max(initial=-1)) + 1
         size = np.bincount(group, minlength=n_groups)
+        # Each pair of a group and a person once, and how many trajectories the person has there.
         pairs, own = np.unique(np.stack([group, person], axis=1), axis=0, return_counts=True)
         people = np.bincount(pairs[:, 0], minlength=n_groups)
         at = np.searchsorted(
             _one(pairs, len(queries.person)), _one(np.stack([group, person], axis=1), len(queries.person))
         )
+        # Two guesses: any person of the group, or the owner of any of its trajectories.  The attacker takes what pays
+        # more.
         person_chance = np.maximum(1 / people[group], own[at] / size[group])
         if isinstance(self.destination_cell, str):
             return _Chances(trajectory=trajectories, person_chance=person_chance, end_chance=None, groups=n_groups)
         named = np.zeros(n_groups)
         for end in _list_ends(truth, target, trajectories, self.destination_cell):
+            # A square is named by the trajectories of the group that end there, and by its people, each of whom counts
+            # once.
             for counted, whole in (((group, end), size), ((group, end, person), people)):
                 cells = np.unique(np.stack(counted, axis=1), axis=0) if len(counted) == 3 else np.stack(counted, axis=1)
                 spots, here = np.unique(cells[:, :2], axis=0, return_counts=True)
@@ -118,6 +124,7 @@ class KnownGroup(OnPositions):
         np.maximum.at(worst, person, matches.person_chance)
         seen = np.zeros(n, np.bool_)
         seen[person] = True
+        # At most 1 where everybody got what they asked for: a chance of 1/n, times n.
         ratio = matches.person_chance * queries.own_k[matches.trajectory]
         return AttackResult(
             name=self.name,

@@ -117,9 +117,12 @@ class SmallCells(Attack):
         events = list_events(truth, tally=self.tally, every=self.every, component=self.name)
         n = len(events.names)
         moments, moment = np.unique(events.t, return_inverse=True)
+        # A cell as one number: time, zone and where to, as digits with the base n.
         key, cell = np.unique((moment * n + events.zone) * n + events.to_zone, return_inverse=True)
         people, person = np.unique(events.person, return_inverse=True)
+        # Each pair of a cell and a person once, and how often the person is there.
         pair, times = np.unique(cell * max(1, len(people)) + person, return_counts=True)
+        # Where people are counted, somebody who came twice counts as one.
         part = np.ones(len(pair), np.int64) if self.count == "people" else times.astype(np.int64)
         cell_of_pair = pair // max(1, len(people))
         return _Cells(
@@ -137,6 +140,7 @@ class SmallCells(Attack):
     def match(self, queries: _Cells, target: Any, *, truth: Any, rng: Any, engine: Engine) -> _Learned:
         """Return everybody's risk: the largest share that somebody is of a number that is known."""
         n_people = int(queries.person.max(initial=-1)) + 1
+        # Of everybody in a cell, the part that is this person: picking at random finds them with this chance.
         share = queries.part / np.maximum(queries.value[queries.cell], 1)
         if target.individual:  # all cells of true data are there to be counted
             return _Learned(_largest(queries.person, share, n_people), 0, len(queries.value), None)
@@ -154,8 +158,10 @@ class SmallCells(Attack):
             rest_people = _count_rest_people(queries, known, totals)
             least, most = _bounds(queries, known, totals, numbers)
             worked_out = ~known & (least >= 1) & (most < self.k)
+        # What is published, and what is worked out from totals, is equally known.
         seen = (known | worked_out)[queries.cell]
         risk = _largest(queries.person[seen], share[seen], n_people)
+        # A total is a published number as well: somebody may be most of it without any small cell.
         for total in totals:
             inside = total.cells[queries.cell]
             parts = np.bincount(queries.person[inside], weights=queries.part[inside], minlength=n_people)
@@ -173,6 +179,7 @@ class SmallCells(Attack):
             kept = inside[cells.cell]
             small = np.zeros(len(inside), np.bool_)
             for line in lines:
+                # A person in several cells of a line is one person there, with the sum of their parts.
                 pair, which = np.unique(line[cells.cell[kept]] * n_people + cells.person[kept], return_inverse=True)
                 part = np.bincount(which, weights=cells.part[kept]).astype(np.int64)
                 n_lines = int(line.max(initial=-1)) + 1
@@ -283,6 +290,7 @@ def _bounds(
     Before each round the bounds hold; a round narrows them by every total, and the last one changes nothing.  `totals`
     have the cells that they count; what none counts stays unbounded.
     """
+    # A published cell is known exactly; any other is from nothing on.
     least = np.where(known, cells.value, 0).astype(np.float64)
     most = np.where(known, cells.value, np.inf).astype(np.float64)
     inside = np.zeros(len(known), np.bool_)
@@ -299,11 +307,13 @@ def _bounds(
             # What all others may be at most: infinite if another one has no bound yet.
             finite = np.where(unbounded, 0.0, high)
             others_high = np.where(unbounded.sum() - unbounded > 0, np.inf, finite.sum() - finite)
+            # What is left of the total when all others are as small as they can be, and as large.
             most[members] = np.minimum(high, value - others_low)
             least[members] = np.maximum(low, value - others_high)
         if before == (least.sum(), np.isfinite(most).sum(), most[np.isfinite(most)].sum()):
             break
     hidden = np.flatnonzero(~known & inside)
+    # The narrowest are the likeliest to be below k; linear programs take too long for all.
     narrow = hidden[np.argsort(most[hidden], kind="stable")][:_SOLVED]
     for cell in narrow.tolist():
         least[cell], most[cell] = _solve(hidden, lines, cells.value, known, cell, (least[cell], most[cell]))

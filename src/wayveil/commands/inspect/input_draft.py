@@ -71,6 +71,8 @@ class InputDraft:
         self.guesses = [*notes, *profile.guesses]
         self.questions: list[Question] = []
         self.content: dict[str, Any] = {"path": str(spec.path)}
+        # In this order: a kind without recipes, columns that nobody can tell, data that cannot be published; each makes
+        # the next question moot.
         self.refusal = self._other_kind()
         if not self.refusal:
             self._ask_hints()
@@ -81,11 +83,17 @@ class InputDraft:
 
     def _other_kind(self) -> str:
         """Return what to do with a table of a kind for which no recipe is written: boxes, routes, stops."""
+        # Told by the columns that Wayveil itself writes.
         names = set(self._names())
         if {"seq", "t_min", "t_max"} <= names:
             return (
                 f"{self.shown}: this is a published table of boxes, of which no method makes another publication; "
                 "wayveil verify, risk and utility take the whole published folder."
+            )
+        if {"zone", "to_zone", "count"} <= names:
+            return (
+                f"{self.shown}: this is a published table of counts: a row is a number of people, nobody's visit, so "
+                "no method makes another publication of it; wayveil verify takes the whole published folder."
             )
         if {"traj_id", "seq", "road"} <= names:
             return (
@@ -128,6 +136,7 @@ class InputDraft:
             lacking = " and ".join(
                 word for word, columns in (("when", seen.times), ("where", seen.where)) if not columns
             )
+            # Problems first (a column that nearly fits), then what is likeliest.
             reason = f" {' '.join(seen.problems)}" if seen.problems else ""
             likely = [hints[0].why for hints in seen.hints.values() if hints]
             reason += f" The likeliest: {'; '.join(likely)}." if likely else ""
@@ -143,11 +152,13 @@ class InputDraft:
             )
         day = seen.facts.get("tells_times_apart")
         if day:
+            # Such a table has the hour and the day in two columns; the hour alone puts days on top of each other.
             return (
                 f"{self.shown}: the time in '{seen.times[0].columns[0]}' comes again for the same person in many rows, "
                 f"and '{day}' tells them apart, as a count of days does: make one column of both, such as the day "
                 "times 24 plus the hour, and name it with --columns t=NAME."
             )
+        # The most people that any reading gives: if even these are too few, no answer would help.
         most = max((person.people for person in seen.people), default=0)
         if seen.trajectory in self._names():
             most = max(most, seen.column(seen.trajectory).distinct)
@@ -169,7 +180,9 @@ class InputDraft:
         columns = self.content.get("columns", {})
         column = columns.get("user_id", "user_id" if "user_id" in self._names() else None)
         if column is not None:
+            # A person from another table cannot be counted here; it is taken that there are enough.
             return self.profile.column(column).distinct if column in self._names() else crowd_size(1000)
+        # Each trip is a row, and without a column of people another person.
         if self.profile.layout == "trips":
             return self.profile.rows
         group = columns.get("traj_id", "traj_id")
@@ -182,16 +195,19 @@ class InputDraft:
         seen = self.profile
         spec = self.spec
         trips = seen.layout == "trips"
+        # Names of places win over coordinates.
         self.content["kind"] = "trips" if trips else "visits" if "location" in seen.where else "points"
         who = self._who()
         columns: dict[str, str] = {}
         group = ""
+        # A trip is one row: it has no column that puts rows together.
         if not trips:
             group = self._trajectory(who)
             columns["traj_id"] = group
         if who:
             columns["user_id"] = who
         self._describe_times(columns)
+        # After the times and before positions: `_describe_positions` takes out what it describes itself.
         columns |= self._place_columns(seen.where)
         self._describe_positions(columns)
         if trips:
@@ -201,7 +217,9 @@ class InputDraft:
         self._describe_crs()
         self._ask_longitude()
         self._describe_line()
+        # Columns that have our names already need no mapping.
         self.content["columns"] = {ours: name for ours, name in columns.items() if name != ours}
+        # A plain CSV file needs no dialect, and the recipe stays short.
         if self.dialect is not None and not (self.dialect.is_plain and self._is_read_as_it_is()):
             self._describe_dialect()
         self._describe_bad_rows(who, group)
@@ -218,6 +236,7 @@ class InputDraft:
 
     def _trajectory(self, who: str) -> str:
         """Return the column of trajectories: what says so, the lines of trips, the person."""
+        # What the profile found, what somebody said, the row itself where each row is a whole line, the person.
         group = self.profile.trajectory or self.spec.columns.get("traj_id", "")
         if not group and self.file.line is not None:
             group = TRIP
@@ -233,6 +252,7 @@ class InputDraft:
         """Return the columns that say where, by the names of the kind."""
         if self.profile.layout != "trips":
             return {ours: name for ours, name in where.items() if name != ours}
+        # A trip has both ends in one row, so each of our names has a pair of columns.
         ends = {"location": ("origin", "destination"), "x": ("origin_x", "destination_x"),
                 "y": ("origin_y", "destination_y")}  # fmt: skip
         return {end: name for ours, pair in where.items() for end, name in zip(ends[ours], pair, strict=True)}
@@ -253,11 +273,13 @@ class InputDraft:
         """Leave bad rows out where there are any, and say so."""
         facts = self.profile.facts
         wrong = ["positions_that_are_no_numbers", "positions_outside_degrees", "trips_that_end_before_they_begin"]
+        # Metres may be 0; degrees (0, 0) are in the sea, and mean that there was no fix.
         if self.profile.degrees is not False:
             wrong.append("positions_at_zero")
         bad = sum(time.bad for time in self.profile.times) + sum(facts.get(name, 0) for name in wrong)
         if self.content["kind"] != "trips":  # a trip may lack an end, and stays
             bad += facts.get("rows_without_place", 0) + sum(time.empty for time in self.profile.times)
+        # Rows without a person or a trajectory cannot be given to anybody.
         missing_who = [name for name in (who, group) if name in self._names() and self.profile.column(name).missing]
         if bad or missing_who or self.spec.bad_rows == "drop":
             self.content["bad_rows"] = "drop"
@@ -273,6 +295,7 @@ class InputDraft:
         if line is None:
             return
         text = f"How many seconds are there between two positions in '{line.column}'?"
+        # The line says no period: everything in it depends on the answer.
         if math.isinf(line.every):
             answers = tuple(
                 Answer(words=f"{seconds} s", option=f"--line-every {seconds}",
@@ -299,6 +322,8 @@ class InputDraft:
             return ""
         if "user_id" in spec.columns:
             return spec.columns["user_id"]
+        # Only where exactly one name says so is a column taken unasked: with a wrong person the promise would not be
+        # true.
         named = [person for person in people if person.named and not person.shared]
         if len(named) == 1:
             self.guesses.append(f"The person is '{named[0].column}': {named[0].why}.")
@@ -323,13 +348,16 @@ class InputDraft:
         for name, time in zip(names, times, strict=False):
             fits = time.fits
             form = answered.format if answered is not None and answered.format else None
+            # Several forms fit, as day and month do until one is above 12: it is asked, and not guessed.
             if form is None and len(fits) > 1:
                 self._ask_day_or_month(time)
                 continue
             form = form or (fits[0].format if fits else NUMBER)
             zone = answered.zone if answered is not None else None
             if zone is None:
+                # Seconds since 1970 have no zone; texts with +02:00 bring theirs.
                 zone = OFFSET if fits and fits[0].has_offset and not form.startswith("epoch") else ""
+            # What can be read without a conversion is named as a column; all else is described.
             plain_text = self.dialect is None or (self.dialect.is_plain and answered is None)
             as_it_is = time.plain and len(time.columns) == 1 and plain_text and not time.offset
             if as_it_is and not trips and self.file.line is None:
@@ -350,12 +378,14 @@ class InputDraft:
             for form, words in (("dmy", "the day first"), ("mdy", "the month first"))
         )  # fmt: skip
         text = f"Does the day or the month come first in '{time.columns[0]}'?"
+        # Start and end of a trip are asked about together: an answer is for both.
         if all(question.text.split(" in ")[0] != text.split(" in ")[0] for question in self.questions):
             self.questions.append(Question(text=text, answers=answers))
 
     def _describe_positions(self, columns: dict[str, str]) -> None:
         """Say how coordinates are written that are no plain numbers; ask where they can be read in several ways."""
         for end, guess in self.profile.positions.items():
+            # These columns are described here, with their form, and so are no plain columns any more.
             for ours in position_names(end) if end != "point" else ("x", "y", "geometry"):
                 columns.pop(ours, None)
             where = " and ".join(f"'{name}'" for name in guess.columns)
@@ -366,6 +396,7 @@ class InputDraft:
                 orders = (("latlon", "the latitude"), ("lonlat", "the longitude"))
                 answers = tuple(_position_answer("order", order, words) for order, words in orders)
                 self._ask_once(f"Which comes first in {where}? Both are possible.", answers)
+            # One column holds both numbers, so their order matters.
             order = {"order": guess.orders[0]} if len(guess.columns) == 1 else {}
             self.content.setdefault("positions", {})[end] = {
                 "columns": list(guess.columns),
@@ -379,6 +410,7 @@ class InputDraft:
             self.questions.append(Question(text=text, answers=answers))
 
     def _describe_crs(self) -> None:
+        # Places by name have no system, except where coordinates stand beside the names.
         named = "location" in self.profile.where
         if named and not (self.profile.layout == "trips" and self.profile.beside) and not self._is_located():
             return
@@ -390,6 +422,7 @@ class InputDraft:
             self.guesses.append(f"The coordinates are {self.file.crs}: the file says so.")
         elif "location" in self.profile.where or self.file.line is not None:
             self.content["crs"] = "EPSG:4326"
+        # Numbers that could be both are asked about: a mistake would be one by a factor of 100,000.
         elif self.profile.degrees is None:
             answers = (
                 Answer(words="degrees", option="--crs degrees", changes={"crs": "degrees"}),

@@ -109,6 +109,7 @@ def from_polars(
     [('a', 1), ('b', 2)]
     """
     whole = frame.lazy().collect()
+    # Names may come twice or be missing, so columns are called by their position, as in tables from files.
     lazy = pl.DataFrame([whole.to_series(i).alias(str(i)) for i in range(whole.width)]).lazy()
     table = Table(path=_NAME, names=_distinct(whole.columns), lazy=lazy, csv=None, places=_row_of)
     return _in_table(table, kind, _options(columns, crs, on_duplicate_time, attributes, owners, similar_ids))
@@ -189,6 +190,7 @@ def table_in_memory(frame: Any) -> tuple[pl.DataFrame, str | None] | None:
         return _named_columns(_table(frame)), None
     whole = _point_frame(frame) if library == "movingpandas" else frame
     name = str(whole.geometry.name)
+    # An index of times is a column of the table, but a geometry is none that Polars knows.
     columns = _named_columns(_table(whole.drop(columns=whole.geometry.name)))
     shapes = [None if shape is None else shape.wkb for shape in whole.geometry]
     system = _crs_of(whole.crs)
@@ -237,6 +239,7 @@ def from_geopandas(
     _import("geopandas")
     table = _table(frame.drop(columns=frame.geometry.name))
     options = _options(columns, crs, on_duplicate_time, attributes, owners, similar_ids)
+    # A column t says when each geometry was: then the geometries are what is meant.
     if options.columns.get("t", "t") not in table.names and has_trip_columns(table, options):
         trips: Trips = _noted(
             trips_of(table, options), "The geometries were left out: the columns tell where trips began."
@@ -254,6 +257,7 @@ def _points_of_shapes(frame: Any, options: ReadOptions) -> Points:
     if other:
         raise InputError(f"{_NAME}: {count(other, 'geometry')} {'is' if other == 1 else 'are'} not points.")
     table = _table(frame.drop(columns=frame.geometry.name))
+    # Both coordinates as one column, as a reader of geometries gives them.
     place = pl.DataFrame({"x": frame.geometry.x.to_numpy(), "y": frame.geometry.y.to_numpy()}).to_struct()
     lazy = table.lazy.collect().with_columns(place.alias(str(len(table.names)))).lazy()
     table = Table(path=_NAME, names=(*table.names, name), lazy=lazy, csv=None, geometry=name, places=table.places)
@@ -307,6 +311,7 @@ def to_movingpandas(data: Points, *, ids: Sequence[str] | None = None) -> Any:
     if data.time_format == "integer":
         raise InputError("to_movingpandas: the times are plain integers without a unit, and MovingPandas needs dates.")
     frame = to_geopandas(data, ids=ids)
+    # Integers are seconds or microseconds since 1970, as the format of the data says.
     unit = "s" if data.time_format == "epoch" else "us"
     frame["t"] = data.t.astype(f"datetime64[{unit}]").astype("datetime64[us]")
     frame = frame[frame.groupby("traj_id")["traj_id"].transform("size") > 1]
@@ -328,6 +333,7 @@ def _point_frame(trajectories: Any) -> Any:
         obj_id = getattr(trajectory, "obj_id", None)
         parts.append(part if obj_id is None else part.assign(user_id=obj_id))
     whole = pandas.concat(parts)
+    # Some trajectories say whose they are and others do not: then nobody is taken to be known.
     if "user_id" in whole and bool(whole["user_id"].isna().any()):
         whole = whole.drop(columns="user_id")
     return whole

@@ -66,10 +66,12 @@ def group_by_wishes(method: Any, data: Points, *, rng: np.random.Generator, engi
                 f"{method.name}: no group keeps what its members were promised, so nothing can be published. Ask for "
                 "less (k_column, destination_share), or give more data."
             )
+        # Numbers of trajectories of all data: `members` are those of the run, and sources count within it.
         published = np.concatenate([members[_sources(one)[one.data.nonempty]] for members, one in levels])
         stays = np.isin(data.owner, data.owner[published])
         if stays[candidates.nonempty].all():
             return _join(method, data, levels, summary)
+        # The rows go, the trajectories stay as empty ones: numbers remain those of `data`.
         candidates = candidates.where(np.repeat(stays, np.diff(candidates.offsets)))
 
 
@@ -79,16 +81,19 @@ def _group_levels(
     """Return what is published of each level, with the trajectories it is of, and how many of each that are."""
     claim = method.claim
     wishes = read_own_k(method.name, data, claim.k_column)
+    # Nobody is promised less than the method's own k.
     own_k = np.maximum(wishes, method.k)
     apart = claim.limits_ends
     where = _positions(data)
     waiting = data.nonempty.copy()
     levels: list[tuple[IntArray, MethodResult]] = []
     lines: list[str] = []
+    # The largest first: who asks for much needs the most helpers, and those who ask for less may be among them.
     for level in sorted(set(own_k[waiting].tolist()), reverse=True):
         own = waiting & (own_k == level)
         some = own | _find_helpers(where, own, waiting & (own_k < level), _HELPERS * level)
         size = level
+        # Twice and four times as large groups are tried only for the sake of destinations.
         for _ in range(_ROUNDS if apart else 1):
             members = np.flatnonzero(some)
             # Whoever asked for a number owns at most one in so many, also where others may own more.
@@ -104,9 +109,11 @@ def _group_levels(
                 some[done] = False
             if not apart or not (some & own).any():
                 break
+            # Larger groups end at more places, so that a smaller share of them ends at one.
             size = 2 * size
         left = int((waiting & own).sum())
         lines.append(f"k = {level}: {int(own.sum()) - left:,} of {int(own.sum()):,} trajectories")
+        # Their turn is over; what could not be hidden at its own level is in no group below it, either.
         waiting &= ~own
     return levels, "; ".join(lines)
 
@@ -123,6 +130,7 @@ def read_own_k(component: str, data: Points, column: str) -> IntArray:
     if column == "none":
         return np.zeros(len(data), np.int64)
     values = data.attributes[column]
+    # The last entry is for trajectories without a value, whose code is -1.
     numbers = np.zeros(len(values.labels) + 1, np.int64)
     for code, label in enumerate(values.labels):
         text = label.strip()
@@ -131,7 +139,7 @@ def read_own_k(component: str, data: Points, column: str) -> IntArray:
                 f"{component}: the column {column!r} of k_column holds something that is no whole number; leave it "
                 "empty for people who ask for nothing."
             )
-        numbers[code] = _MOST_ASKED if len(text) > 18 else int(text or 0)
+        numbers[code] = _MOST_ASKED if len(text) > 18 else int(text or 0)  # int64 holds 18 digits
     people, person = np.unique(data.owner, return_inverse=True)
     largest = np.zeros(len(people), np.int64)
     np.maximum.at(largest, person.reshape(-1), numbers[values.codes])
@@ -150,9 +158,11 @@ def _run(
 ) -> MethodResult | None:
     """Run the method without wishes on some trajectories, with larger groups; None where there are too few people."""
     some = data.take(members)
+    # Owners are counted from 0 on within the part; attributes come back in `_own`.
     some = replace(some, attributes={}, owner=np.unique(some.owner, return_inverse=True)[1].reshape(-1))
     if len(np.unique(some.owner)) < size:
         return None
+    # A word, such as that for 1/k, follows the size of groups by itself.
     row_share = method.row_share if isinstance(method.row_share, str) else share
     plain = replace(method, k=size, row_share=row_share, k_column="none", destination_share="none")
     try:
@@ -171,6 +181,7 @@ def _list_kept(result: MethodResult, members: IntArray, own: BoolArray, data: Po
     shown: Any = result.data if result.boxes is None else result.boxes
     satisfied = np.zeros(len(shown), np.bool_)
     groups: dict[bytes, list[int]] = {}
+    # Groups are told from what is published, as an attacker would, not from what the method says of them.
     for number, key in _keys(shown):
         groups.setdefault(key, []).append(number)
     source = members[_sources(result)]
@@ -187,6 +198,7 @@ def _keys(shown: Any) -> Iterator[tuple[int, bytes]]:
     columns = [getattr(shown, name) for name in shown.row_columns]
     for number in np.flatnonzero(shown.nonempty).tolist():
         rows = shown.rows(number)
+        # Two trajectories look alike where all of their rows do, byte by byte.
         yield number, b"".join(column[rows].tobytes() for column in columns)
 
 
@@ -211,8 +223,10 @@ def _without_broken(
     for group in groups.values():
         owner = data.owner[[trajectory for _, _, trajectory in group]]
         often = Counter(owner.tolist())
+        # Whoever asked for n owns at most one in n: times n at most all of them, in whole numbers.
         holds = all(often[int(data.owner[one])] * int(wishes[one]) <= len(group) for _, _, one in group)
         if holds and claim.limits_ends:
+            # Per moment (the end of the trip, and that of the last box) the squares of all of the group.
             together = zip(*([end[number] for end in ends[run]] for run, number, _ in group), strict=True)
             holds = all(_are_apart(np.array(one), owner, claim.end_share) for one in together)
         if not holds:
@@ -228,6 +242,7 @@ def _without_broken(
 def _are_apart(ends: ComplexArray, owner: IntArray, share: Fraction) -> bool:
     """Whether at most a share of the people, and of the trajectories, end in one square."""
     trips = Counter(ends.tolist())
+    # Two trips of one person to one square are one person there.
     people = Counter(end for end, _ in set(zip(ends.tolist(), owner.tolist(), strict=True)))
     everybody = len(set(owner.tolist()))
     return Fraction(max(trips.values()), len(ends)) <= share and Fraction(max(people.values()), everybody) <= share
@@ -244,10 +259,13 @@ def _join(method: Any, data: Points, levels: list[tuple[IntArray, MethodResult]]
     """Put the results of all levels together, as one result on all data."""
     published = concat([result.data for _, result in levels])
     source = np.concatenate([members[_sources(result)] for members, result in levels])
+    # Trajectories of which nothing is published are one empty trajectory behind all others, `len(published)`.
     shown = np.flatnonzero(published.nonempty)
     facts: dict[str, int | float | str] = {"asked for and kept": summary}
     attributes = {name: values for name, values in data.attributes.items() if name not in method.claim.private_columns}
     if method.splits_trajectories:
+        # In the order of the data: pieces of a trajectory beside each other, and an empty one where nothing is
+        # published.
         nothing = np.setdiff1d(np.arange(len(data)), source[shown])
         of = np.concatenate([source[shown], nothing])
         order = np.argsort(of, kind="stable")
@@ -293,6 +311,7 @@ def _ends(data: Points, source: IntArray, shown: Any, cell: float) -> list[Compl
         for number in np.flatnonzero(shown.nonempty).tolist():
             over = shown.t_max[shown.offsets[number + 1] - 1]
             rows = data.rows(int(source[number]))
+            # The last position that is not after the end of the box.
             then[number] = rows.start + np.searchsorted(data.t[rows], over, side="right") - 1
         moments.append(then)
     return [_squares(data, rows, cell) for rows in moments]
@@ -316,6 +335,7 @@ def _positions(data: Points) -> FloatArray:
         where[nonempty, 2 * at + 1] = data.y[rows]
     where[nonempty, 6] = data.t[first]
     where[nonempty, 7] = data.t[last]
+    # Metres and seconds are divided by their own spread, so that neither decides alone what is near.
     wide = max(float(where[nonempty, :6].std(axis=0).max(initial=0.0)), 1e-9)
     long = max(float(where[nonempty, 6:].std(axis=0).max(initial=0.0)), 1e-9)
     where[:, :6] /= wide

@@ -110,17 +110,22 @@ class Counts(Method):
             raise InputError(
                 "counts: totals of zones over all times need times, and these data have none. Leave margins=no."
             )
+        # An event is somebody at a zone, on a way between two zones, or on a road, at a time; a cell counts the events
+        # that are the same.
         events = list_events(data, tally=self.tally, every=self.every)
         cells = tally_cells(events, count=self.count)
         share = self.claim.owner_share
+        # Small is what has fewer than k people, or of which one person has too large a share.
         small = is_small(tally_groups(cells.pair_cell, cells.pair_person, cells.pair_count, len(cells)), self.k, share)
         if self.margins == "no":
             rows = _rows_of(cells, ~small)
             published = ~small
         else:
             rows, published = self._with_totals(cells, small, share)
+        # A table of all times together has no times, and neither have data without any.
         timed = self.every != ALL and data.has_times()
         counted = np.zeros(data.n_rows, np.bool_)
+        # The rows of the input that are in a published number, for what is said to be left.
         begins = events.row[published[cells.cell_of_event]]
         counted[begins] = True
         if self.tally == "flows":
@@ -128,7 +133,7 @@ class Counts(Method):
         return MethodResult(
             data=_make_table(data, events, rows, timed=timed),
             claim=self.claim,
-            source=np.full(1, -1),
+            source=np.full(1, -1),  # the one table is of no trajectory
             counted=counted,
             facts={
                 "cells that somebody is in": len(cells),
@@ -139,6 +144,7 @@ class Counts(Method):
 
     def _with_totals(self, cells: CellTally, small: BoolArray, share: Fraction) -> tuple[_Rows, BoolArray]:
         """Return the rows of cells and totals, and which cells are among them."""
+        # Rows and columns that are small as a whole are left out first, so that no total of the others is small.
         axes = _Axes.of(cells, self.tally)
         inside = _without_small_lines(cells, axes, self.k, share)
         value = cells.value()
@@ -148,12 +154,14 @@ class Counts(Method):
             members = np.flatnonzero(inside & (axes.part == part))
             lines, row = np.unique(axes.row[members], return_inverse=True)
             columns, column = np.unique(axes.column[members], return_inverse=True)
+            # The last row and the last column are totals, the corner is the total of all.
             matrix = np.zeros((len(lines) + 1, len(columns) + 1), np.int64)
             matrix[row, column] = value[members]
             matrix[-1, :] = matrix.sum(axis=0)
             matrix[:, -1] = matrix.sum(axis=1)
             too_small = np.zeros(matrix.shape, np.bool_)
             too_small[row, column] = small[members]
+            # Hide small cells, and as many others as it takes that no total gives them away.
             shown = ~hide_small_cells(matrix, too_small, self.k)
             published[members] = shown[row, column]
             totals.append(axes.totals(int(part), lines, columns, matrix, shown))
@@ -199,6 +207,7 @@ class _Axes:
         """Return the totals of a part that are published: of rows, of columns, and of all."""
         by_row = np.flatnonzero(shown[:-1, -1])
         by_column = np.flatnonzero(shown[-1, :-1])
+        # The corner is one number: here it is 0 where it is published, and nothing else.
         whole = np.flatnonzero(shown[-1:, -1])
         count = np.concatenate([matrix[by_row, -1], matrix[-1, by_column], matrix[-1:, -1][whole]])
         of_row = np.concatenate([lines[by_row], np.zeros(len(by_column) + len(whole), np.int64)])
@@ -221,6 +230,7 @@ def _without_small_lines(cells: CellTally, axes: _Axes, k: int, share: Fraction)
     """
     inside = np.ones(len(cells), np.bool_)
     _, part = np.unique(axes.part, return_inverse=True)
+    # A number for each row and for each column of each part.
     lines = [
         np.unique(np.stack([part, along]), axis=1, return_inverse=True)[1].reshape(-1)
         for along in (axes.row, axes.column)
@@ -229,6 +239,7 @@ def _without_small_lines(cells: CellTally, axes: _Axes, k: int, share: Fraction)
         gone = np.zeros(len(cells), np.bool_)
         counted = inside[cells.pair_cell]
         for line in (*lines, part):
+            # Of people, not of cells: who is in several cells of a line counts once there.
             tally = tally_groups(
                 line[cells.pair_cell[counted]],
                 cells.pair_person[counted],
@@ -256,6 +267,7 @@ def _make_table(data: Any, events: Events, rows: _Rows, *, timed: bool) -> Count
     """Return the rows as a table, in order of time and zone."""
     has_time = rows.timed & timed
     t = np.where(has_time, rows.t, 0)
+    # Rows without a time come first; then the order is that of time, zone, and where to.
     order = np.lexsort((rows.to_zone, rows.zone, t, has_time))
     return CountTables(
         offsets=np.array([0, len(order)]),

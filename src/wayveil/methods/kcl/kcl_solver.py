@@ -80,6 +80,8 @@ class KclSolver:
 
         They cannot where everybody has one trajectory, unless nobody may own even one of k.
         """
+        # Of k records that look alike, one is the share 1/k; where even that is more than one person may own, people
+        # who have one record each are no longer safe by their number alone.
         dominates = self.params.claim.owner_share * self.params.k < 1
         return trajectories > people or dominates
 
@@ -117,7 +119,11 @@ class KclSolver:
             elsewhere=np.zeros(numbered.n_items, np.int64) if elsewhere is None else elsewhere,
             longest=self.longest(int(np.diff(numbered.offsets).max(initial=1))),
             bounds=Bounds(
-                self.params.k, self.allowed(max(people, len(numbered.owner))), self._most_beside(len(numbered.owner))
+                # Shares are taken of people and of trajectories, so the table of what is allowed must reach as far as
+                # the larger of both numbers.
+                self.params.k,
+                self.allowed(max(people, len(numbered.owner))),
+                self._most_beside(len(numbered.owner)),
             ),
             counts_records=self.counts_records(len(numbered.owner), len(records.owner_first) - 1),
         )
@@ -138,6 +144,7 @@ class KclSolver:
         share = self.params.claim.owner_share
         if share == 1:
             return np.full(most + 1, most)
+        # Nobody has more than all of them, so larger limits are the same as none.
         return np.minimum(_whole_parts(share / (1 - share), most), most)
 
     def find(self, instance: Instance) -> Sequences:
@@ -164,11 +171,14 @@ class KclSolver:
     def choose(self, instance: Instance, count: Callable[[], Sequences], engine: Engine) -> Choice:
         """Return which visits may stay; `count` returns the sequences of the instance, and of who is elsewhere."""
         engine.progress("finding violating sequences")
+        # Neither needs the other: sequences are counted (also for the report, where nothing depends on them) while
+        # everything is given back from nothing.
         jobs: list[Callable[[], Any]] = [count, partial(self._restore_from_empty, instance)]
         sequences, (solution, spared) = engine.map(lambda job: job(), jobs)
         if solution is None:
             engine.progress("suppressing visits")
             solution = self._best(instance, sequences, spared, engine)
+        # Records are sorted by person; `rows` says in which row of the data each of their visits was.
         keep = np.empty(len(instance.rows), bool)
         keep[instance.rows] = solution.alive == 1
         facts: dict[str, Any] = {"minimal violating sequences": sequences.n_violating}
@@ -187,6 +197,7 @@ class KclSolver:
     def hide(self, choice: Choice, numbered: EncodedVisits, longest: int) -> Choice:
         """Return a choice that keeps less, so that what fits nothing tells no more than is allowed."""
         hidden = items_to_hide(numbered, choice.keep, longest=longest, c=self.params.c)
+        # An item is a place at a time; a hidden one goes from all trajectories.
         keep = choice.keep & ~np.isin(numbered.item, hidden)
         lost = int(choice.keep.sum() - keep.sum())
         facts = {**choice.facts, "visits suppressed to hide absence": lost}
@@ -205,6 +216,7 @@ class KclSolver:
         """Return the sequences that are to be spared, and for large data everything given back from nothing."""
         spared = None
         if self.params.preserve == "mfs":
+            # Without a number, frequent is what one in a hundred people shares (rounded up), and at least two of them.
             bar = (
                 self.params.min_support
                 if isinstance(self.params.min_support, int)
@@ -219,14 +231,19 @@ class KclSolver:
         No greedy choice is always the best, so others are tried at the same time.  They count people; where somebody
         has several records, these are counted after that.  In the end visits are given back to all of them.
         """
+        # Local suppression first, then global: neither loses less on all data.  Where only global is allowed, the one
+        # is tried.
         tried = [(self.local, spared), (False, spared)][: 2 if self.several else 1]
         if spared is not None and self.gives_back:
+            # To spare sequences costs visits.  A try that spares none is mended by `repair_patterns` below, and may
+            # win.
             tried.append((True, None))
         solutions = engine.map(
             lambda attempt: self.suppress_greedily(instance, sequences, attempt[1], local=attempt[0]), tried
         )
         if instance.counts_records:
             solutions = engine.map(lambda solution: count_records(solution, instance, spared), solutions)
+            # Only a global choice suffers from extra trips of one person: it takes the visit from everybody.
             if not self.local:
                 fewer = list(without_extra_trips(instance))
                 solutions += engine.map(lambda some: self._without_extra(instance, *some, spared), fewer)
@@ -235,6 +252,7 @@ class KclSolver:
             if spared is not None:
                 solutions += engine.map(lambda solution: repair_patterns(solution, instance, spared), solutions)
         best = min(solutions, key=Solution.cost)
+        # What is to be spared counts more than visits, and `improve` looks at visits alone.
         steps = self._steps(instance.n_shared) if self.gives_back and spared is None else 0
         return improve(best, instance, steps) if steps else best
 
@@ -255,6 +273,8 @@ class KclSolver:
         """Return how often the result is taken apart and put together again to lose less."""
         if isinstance(self.params.improve, int):
             return self.params.improve
+        # The same work for all sizes: half as many steps for twice as many visits, and none where one would take too
+        # long.
         return min(MOST_STEPS, MOST_VISITS // 2 // max(1, n_visits))
 
     def check_people(self, people: int) -> None:
@@ -286,8 +306,10 @@ class KclSolver:
         n_values = 0
         for attribute, values in self.params.sensitive:
             column = data.attributes[attribute]
+            # Codes of one attribute follow those of the one before, so a value of each has a number of its own.
             code = {value: n_values + i for i, value in enumerate(values)}
             n_values += len(values)
+            # The last entry is for trajectories without a value: their code is -1, which numpy takes from the end.
             columns.append(np.array([*(code.get(label, -1) for label in column.labels), -1], np.int64)[column.codes])
         codes = np.column_stack(columns) if columns else np.empty((len(data), 0), np.int64)
         return np.ascontiguousarray(codes, np.int64), n_values

@@ -38,6 +38,7 @@ WAIT_EDGES = np.unique(np.rint(2 ** (np.arange(41) / 2)).astype(np.int64))
 """Edges of classes of how long a trip inside one cell lasts, in seconds."""
 
 _PER_PAIR = 2.0
+_CLEAR = 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,7 +196,8 @@ def learn_points(trips: CellTrips, grid: CellGrid, *, total: float, budget: Budg
         ends=end_weight,
         extra=extra,
         hops=hops,
-        ways=fit_total(noisy_ways.values, max(float(noisy_ways.values.sum()), noisy_ways.scale)),
+        # A few people of noise at the longest ways would move the mean by kilometres: classes must stand out.
+        ways=np.where(noisy_ways.values > _CLEAR * noisy_ways.scale, noisy_ways.values, 0.0),
         speeds=speeds,
         waits=waits,
     )

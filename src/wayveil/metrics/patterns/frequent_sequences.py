@@ -189,13 +189,14 @@ def _agreement(old: list[list[int]], new: list[list[int]]) -> dict[str, Number]:
 
 def _labels(
     top: tuple[Array, Array, Array], doublet: Array, location: Array, t: Array, names: tuple[str, ...], data: Visits
-) -> tuple[str, ...]:
-    """Return the first sequences as people read them, in the order of time."""
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the first sequences as people read them, in the order of time; and the places and times of each."""
     # A row in which each doublet occurs, to find its place and time again.
     row = np.zeros(int(doublet.max(initial=0)) + 1, np.int64)
     row[doublet] = np.arange(len(doublet))
     full = []
     short = []
+    steps = []
     for sequence in _listed(top)[:_SHOWN]:
         rows = sorted(row[sequence].tolist(), key=lambda at: int(t[at]))
         moments = [time_label(int(t[at]), data.time_format) for at in rows]
@@ -204,17 +205,19 @@ def _labels(
         # Long sequences are shown by their first two and their last visit.
         short.append(" → ".join(parts if len(parts) <= 4 else [*parts[:2], f"{len(parts) - 3} more", parts[-1]]))
         full.append(" → ".join(f"{place} @ {moment}" for place, moment in zip(places, moments, strict=True)))
-    return tuple(short if len(set(short)) == len(short) else full)
+        steps.append((*places, *moments))
+    return tuple(short if len(set(short)) == len(short) else full), steps
 
 
 def _short(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
 
-def _charts(labels: tuple[str, ...], before: Array, after: Array) -> tuple[Chart, ...]:
+def _charts(named: tuple[tuple[str, ...], list[tuple[str, ...]]], before: Array, after: Array) -> tuple[Chart, ...]:
+    labels, names = named
     n = len(labels)
     if not n:
         return ()
     title = f"The {n} most frequent sequences" if n > 1 else "The most frequent sequence"
-    axes = {"x_label": "sequence of visits", "y_label": "trajectories"}
-    return (paired_bars(title, labels, before[:n], after[:n], **axes),)
+    axes: dict[str, str] = {"x_label": "sequence of visits", "y_label": "trajectories"}
+    return (paired_bars(title, labels, before[:n], after[:n], **axes, names=names),)

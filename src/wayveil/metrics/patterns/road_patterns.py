@@ -267,9 +267,8 @@ def _most_frequent(levels: list[_Level], road: Array, names: tuple[str, ...]) ->
     for level in levels[1:]:
         rank = np.argsort(-level.before, kind="stable")[:_DRAWN]
         for i in rank[level.before[rank] >= level.support].tolist():
-            roads = road[level.at[i] : level.at[i] + level.length].tolist()
-            label = " → ".join(names[r] for r in roads)
-            patterns.append((-int(level.before[i]), level.length, label, int(level.after[i])))
+            roads = tuple(names[r] for r in road[level.at[i] : level.at[i] + level.length].tolist())
+            patterns.append((-int(level.before[i]), level.length, roads, int(level.after[i])))
     top = sorted(patterns)[:_DRAWN]
     if not top:
         return ()
@@ -277,12 +276,13 @@ def _most_frequent(levels: list[_Level], road: Array, names: tuple[str, ...]) ->
         Chart(
             title=f"The {len(top)} most frequent patterns" if len(top) > 1 else "The most frequent pattern",
             kind="bars",
-            labels=tuple(label for _, _, label, _ in top),
+            labels=tuple(" → ".join(roads) for _, _, roads, _ in top),
             series=(
                 Series(name="original", values=tuple(float(-minus) for minus, *_ in top)),
                 Series(name="published", values=tuple(float(after) for *_, after in top)),
             ),
             x_label="pattern of two roads or more",
             y_label="trajectories",
+            names=tuple(roads for _, _, roads, _ in top),
         ),
     )

@@ -91,8 +91,10 @@ class RoadError(OnRoutes):
     def score(self, counts: Mapping[str, Any]) -> Score:
         slices = slices_of(counts["before"], counts["after"], counts["time_formats"].value)
         apart = slices is not None
+        # The same cells (road, slice) on both sides, with 0 where one of them has none.
         cells, before, after = side_by_side(*(by_slice(counts[side], apart=apart) for side in ("before", "after")))
         occurs = before > 0
+        # The difference in traffic, relative to what it was: a road that is gone has an error of 1.
         error = np.abs(after[occurs] - before[occurs]) / before[occurs]
         shown = after[occurs] > 0
         road = cells.columns[0]
@@ -141,10 +143,12 @@ class RoadError(OnRoutes):
 
 def _people(original: Routes, *, apart: bool) -> Tally:
     """Return how many people took each road, in each slice or at any time."""
+    # Where owners are hidden, each trajectory counts as a person.
     owner = np.arange(len(original)) if original.owners == "hidden" else original.owner
     trajectory = trajectory_of_row(original.offsets)
     when = [column[trajectory] for column in (original.t_start, original.t_end)] if apart else []
     rows = Tally.of(original.road, *when, owner[trajectory], names=original.network.roads, named=1)
+    # Each person once per road and slice, however often they drove there.
     return replace(rows, counts=np.ones_like(rows.counts)).only(*range(1 + len(when)))
 
 
@@ -177,6 +181,7 @@ def _per_road(names: tuple[str, ...], road: Array, before: Array, error: Array) 
             x_label="road, the busiest first",
             y_label="error of its traffic",
             percent=True,
+            names=tuple((names[i],) for i in top.tolist()),
         ),
     )
 
@@ -198,6 +203,7 @@ def _map(
     names: tuple[str, ...], lines: Mapping[str, Line], road: Array, before: Array, after: Array
 ) -> tuple[Chart, ...]:
     """Return where the error is: the roads with most traffic, all slices together, where their places are known."""
+    # All slices together: a map has one line for each road.
     was, now = (np.bincount(road, weights=traffic, minlength=len(names)) for traffic in (before, after))
     top = largest(was, _ON_MAP)
     if not len(top) or not lines:
@@ -212,6 +218,7 @@ def _map(
             x_label="error of the traffic of a road; two directions are two lines",
             percent=True,
             lines=tuple(lines[name] for name in drawn),
+            names=tuple((name,) for name in drawn),
         ),
     )
 
@@ -220,7 +227,7 @@ def _classes(error: Array, shown: Array) -> tuple[Chart, ...]:
     """Return how roads spread over classes of error; an error on a bound is in the lower class."""
     if not len(error):
         return ()
-    of = np.where(shown, np.searchsorted(_BOUNDS, error), len(_CLASSES) - 1)
+    of = np.where(shown, np.searchsorted(_BOUNDS, error), len(_CLASSES) - 1)  # what is gone has a class of its own
     share = np.bincount(of, minlength=len(_CLASSES)) / len(error)
     return (
         Chart(

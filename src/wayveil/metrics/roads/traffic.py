@@ -154,5 +154,7 @@ class _Change:
             return ()
         names = [[self.items.names[code] for code in column[top].tolist()] for column in self.items.columns]
         title = f"The {len(top)} {what}s" if len(top) > 1 else f"The {what}"
-        labels = tuple(" → ".join(roads) for roads in zip(*names, strict=True))
-        return (paired_bars(title, labels, self.old[top], self.new[top], x_label=x_label, y_label="passages"),)
+        roads = list(zip(*names, strict=True))
+        labels = tuple(" → ".join(one) for one in roads)
+        axes = {"x_label": x_label, "y_label": "passages"}
+        return (paired_bars(title, labels, self.old[top], self.new[top], **axes, names=roads),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -119,14 +119,17 @@ def _by_place(before: Tally, after: Tally) -> Chart:
         (*(both.names[i] for i in top), "all others"),
         np.append(old[top], old[rest].sum()),
         np.append(new[top], new[rest].sum()),
+        names=[*((both.names[i],) for i in top), ()],
     )
 
 
 def _by_time(before: Tally, after: Tally, time_format: TimeFormat) -> Chart:
     if time_format == "integer":
         return _loss_chart("Visits lost per time", "time", *_by_value(before, after))
-    hours = [np.bincount(side.values, weights=side.counts, minlength=24).astype(np.int64) for side in (before, after)]
-    return _loss_chart("Visits lost per time of day", "hour", tuple(f"{h}:00" for h in range(24)), *hours)
+    old, new = (
+        np.bincount(side.values, weights=side.counts, minlength=24).astype(np.int64) for side in (before, after)
+    )
+    return _loss_chart("Visits lost per time of day", "hour", tuple(f"{h}:00" for h in range(24)), old, new)
 
 
 def _by_value(before: Tally, after: Tally) -> tuple[tuple[str, ...], Array, Array]:
@@ -148,7 +151,14 @@ def _by_value(before: Tally, after: Tally) -> tuple[tuple[str, ...], Array, Arra
     return tuple(labels), by_value[0], by_value[1]
 
 
-def _loss_chart(title: str, x_label: str, labels: tuple[str, ...], before: Array, after: Array) -> Chart:
+def _loss_chart(
+    title: str,
+    x_label: str,
+    labels: tuple[str, ...],
+    before: Array,
+    after: Array,
+    names: Sequence[tuple[str, ...]] = (),
+) -> Chart:
     """Return the loss per label; where nothing was, nothing can be lost, and the label is left out."""
     occurs = np.flatnonzero(before)
     lost = 1 - after[occurs] / before[occurs]
@@ -160,6 +170,7 @@ def _loss_chart(title: str, x_label: str, labels: tuple[str, ...], before: Array
         x_label=x_label,
         y_label="share of visits lost",
         percent=True,
+        names=tuple(names[i] for i in occurs.tolist()) if names else (),
     )
 
 

@@ -133,5 +133,7 @@ def _charts(visits: Tally, before: Array, after: Array, time_format: TimeFormat)
         return ()
     drawn = zip(*(column[top].tolist() for column in visits.columns), strict=True)
     title = f"The {len(top)} most frequent visits" if len(top) > 1 else "The most frequent visit"
-    labels = tuple(f"{visits.names[place]} @ {time_label(moment, time_format)}" for place, moment in drawn)
-    return (paired_bars(title, labels, before[top], after[top], x_label="place and time", y_label="trajectories"),)
+    names = [(visits.names[place], time_label(moment, time_format)) for place, moment in drawn]
+    labels = tuple(f"{place} @ {time}" for place, time in names)
+    axes = {"x_label": "place and time", "y_label": "trajectories"}
+    return (paired_bars(title, labels, before[top], after[top], **axes, names=names),)

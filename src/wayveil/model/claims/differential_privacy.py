@@ -146,8 +146,8 @@ class DifferentialPrivacy(Claim):
     @property
     def not_covered(self) -> tuple[str, ...]:
         return (
-            "other publications of the same people: their budgets add up, and only those that the publisher's ledger "
-            "counts are limited together",
+            "other publications of the same people, such as of the next month: their budgets add up, and nothing here "
+            "counts them together",
             "what holds for many people: the publication is meant to show it, and who resembles them is judged by it",
             "people who move together, or a group of n people: for them the factor is raised to the power of n",
             "a publisher who did not run what is declared: that noise was added cannot be seen in the numbers",

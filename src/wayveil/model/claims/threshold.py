@@ -148,7 +148,7 @@ class Threshold(GroupClaim):
             Protection(
                 sentence=f"identity linkage by someone {how} for the victim: at most {share_text(self.owner_share)}",
                 attack="small_cells",
-                settings=tuple(sorted(self.settings_of("small_cells").items())),
+                settings=tuple(sorted({"k": self.k, "row_share": self.row_share, **self._table_settings()}.items())),
                 measured=("identity_max",),
                 bound=self.owner_share,
             ),
@@ -161,7 +161,9 @@ class Threshold(GroupClaim):
     def settings_of(self, attack: str) -> Mapping[str, Any]:
         """Return the settings of one attack; who looks for small cells needs to know what a cell is."""
         if attack == "small_cells":
-            return {"k": self.k, "row_share": self.row_share, **self._table_settings()}
+            # Above what the promise tolerates, people count as at risk.
+            limit = {"threshold": self.owner_share}
+            return {"k": self.k, "row_share": self.row_share, **limit, **self._table_settings()}
         return self.attack_settings
 
     def _table_settings(self) -> dict[str, Any]:

@@ -253,7 +253,7 @@ THRESHOLD = _declare(
         "cells": count(None, "Published cells", "cells"),
         "totals": count(None, "Published totals", "totals"),
         "suppressed": count(None, "Cells that are not published", "cells"),
-        "small": count(None, "Those of them with too few people", "cells"),
+        "small": count(None, "Cells with too few people, not published", "cells"),
     },
 )
 

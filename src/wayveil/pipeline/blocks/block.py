@@ -27,6 +27,7 @@ from wayveil.pipeline.readback import check_made, nothing_left_error, write_and_
 from wayveil.pipeline.seeds import method_rng, sequence_for
 from wayveil.recipe.defaults import sensitive_of
 from wayveil.report.text import summary
+from wayveil.report.views.counted import bare_names
 from wayveil.report.views.overview import balance
 from wayveil.report.views.pictures import Pictures, make_pictures
 
@@ -203,8 +204,7 @@ def picture_block(job: Job, holds: bool, engine: Engine, number: int) -> Picture
     before = "prepared data" if job.recipe.prepare else "raw data"
     names = before, "published data" if holds else "rejected data"
     with_raw = job.recipe.output.with_raw
-    places = [one.places() for one in (data, result.data)]
-    named = [name for one in places if one is not None for name in one.names]
+    named = [name for one in (data, result.data) if one.places() is not None for name in bare_names(one)]
     return make_pictures(
         data,
         result.data,
@@ -213,6 +213,7 @@ def picture_block(job: Job, holds: bool, engine: Engine, number: int) -> Picture
         with_raw=with_raw,
         published=holds,
         zones=zone_rings(job.recipe, named),
+        cells=job.recipe.method.metric_settings.get("count_error"),
     )
 
 

@@ -6,8 +6,7 @@ of time; trajectories of it are told only where the data owner asked for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,8 @@ from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajector
 from wayveil.report.results_schema import MapData, MapLayer, MapMarks, MapSlice
 from wayveil.report.suppression import MIN_PEOPLE, count_people_by_code
 from wayveil.report.text.number_format import format_percent
+from wayveil.report.views.count_map import CountedTable, count_table
+from wayveil.report.views.counted import Counted, bare_names, located
 from wayveil.report.views.map_geometry import Frame, Ring, layer_of, network_lines, ring_lines, strokes_of
 from wayveil.report.views.time_slices import Slices, slices_of
 
@@ -30,32 +31,8 @@ _CELLS = (
     10,
     6,
 )  # along the longer side of the map: the first with which half of the raw rows are shown
-_MOST_ROADS = 6000
+_MOST = {"roads": 6000, "flows": 400}  # marks that are drawn at most: the largest
 _STEPS = 20_000  # whole steps along the longer side of the map
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Counted:
-    """What is counted: marks in the plane, which of them each raw row is at, and how to count published rows.
-
-    `code` is a mark per raw row, negative for none.  `count` and `people` take published rows and return a value and a
-    number of people for every mark.
-    """
-
-    kind: Any
-    labels: tuple[str, ...]
-    x: FloatArray
-    y: FloatArray
-    x2: FloatArray
-    y2: FloatArray
-    code: IntArray
-    owner: IntArray
-    count: Callable[[BoolArray], FloatArray]
-    people: Callable[[BoolArray], IntArray]
-    what: str
-    below: str
-    percent: bool
-    rings: tuple[Ring, ...] = ()
 
 
 def map_view(
@@ -66,6 +43,7 @@ def map_view(
     with_raw: bool = False,
     published: bool = True,
     zones: Mapping[str, Ring] | None = None,
+    cells: Mapping[str, str] | None = None,
 ) -> MapData | None:
     """Return the map of two data, under these names; None where it is not known where things are.
 
@@ -79,9 +57,13 @@ def map_view(
         Whether `after` kept its promise.  If not, it is treated like the original.
     zones : mapping, optional
         Where places are that are zones: the corners of their outlines, in metres of a plane.
+    cells : mapping, optional
+        What tables of counts count: `tally`, `counted` and `every`, as in the metric `count_error`.
     """
     if not after.individual:
-        return None  # a table says how many, and its rows are not people to be drawn
+        # A table says how many: its rows are not people to be drawn as lines.
+        table = None if cells is None else count_table(before, after, names=names, zones=zones or {}, cells=cells)
+        return None if table is None else _table_map(table, before, after, names, published)
     counted = _counted(before, after, names, zones or {})
     network = getattr(before, "network", None)
     chosen: list[tuple[str, Any, bool]] = [(names[0], before, True)] if with_raw else []
@@ -125,7 +107,32 @@ def map_view(
     )
 
 
-def _counted(before: Any, after: Any, names: tuple[str, str], zones: Mapping[str, Ring]) -> _Counted | None:
+def _table_map(table: CountedTable, before: Any, after: Any, names: tuple[str, str], published: bool) -> MapData | None:
+    """Return the map of a table of counts, beside the same counts of the original."""
+    extent = _extent(table.counted, [])
+    step = max(extent[2] - extent[0], extent[3] - extent[1], 1e-3) / _STEPS
+    frame = Frame(x=extent[0], y=extent[1], step=step)
+    marks, slices, finding = _tell(table.counted, before, after, frame, published, table.slices)
+    if marks is None:
+        return None
+    return MapData(
+        title=table.title,
+        finding=finding,
+        below=table.counted.below,
+        names=names,
+        what=table.counted.what,
+        percent=False,
+        origin=(frame.x, frame.y),
+        step=step,
+        extent=extent,
+        marks=marks,
+        slices=slices,
+        background=network_lines(getattr(before, "network", None), frame),
+        layers=[],
+    )
+
+
+def _counted(before: Any, after: Any, names: tuple[str, str], zones: Mapping[str, Ring]) -> Counted | None:
     if before.n_rows == 0:
         return None
     # From what says most: zones with outlines, roads, cells of a grid, places with positions.
@@ -135,17 +142,13 @@ def _counted(before: Any, after: Any, names: tuple[str, str], zones: Mapping[str
         return _roads(before, after, names)
     if before.coordinates and after.coordinates and before.positions() is not None:
         return _cells(before, after, names)
-    if before.name_word == after.name_word == "places" and _located(before) and _located(after):
+    if before.name_word == after.name_word == "places" and located(before) and located(after):
         return _places(before, after, names)
     return None
 
 
-def _located(data: Any) -> bool:
-    return getattr(data, "place_x", None) is not None and getattr(data, "place_y", None) is not None
-
-
 def _tell(
-    counted: _Counted, before: Data, after: Data, frame: Frame, published: bool, slices: Slices | None
+    counted: Counted, before: Data, after: Data, frame: Frame, published: bool, slices: Slices | None
 ) -> tuple[MapMarks | None, list[MapSlice], str]:
     """Return the marks with anything to show, the slices of time, and the finding."""
     # What was rejected is not public: its small counts are withheld like raw ones.
@@ -156,8 +159,9 @@ def _tell(
     published_counts, made_people = _count_made(counted, every, fewest)
     shapes = np.flatnonzero((raw > 0) | (published_counts > 0))
     # Of many roads those with most traffic are drawn.
-    if counted.kind == "roads" and len(shapes) > _MOST_ROADS:
-        shapes = np.sort(shapes[np.argsort(-np.maximum(raw, published_counts)[shapes], kind="stable")[:_MOST_ROADS]])
+    most = _MOST.get(counted.kind, len(shapes))
+    if len(shapes) > most:
+        shapes = np.sort(shapes[np.argsort(-np.maximum(raw, published_counts)[shapes], kind="stable")[:most]])
     if not len(shapes):
         return None, [], ""
     # Shares of all rows make two data sets of different size comparable.
@@ -175,17 +179,21 @@ def _tell(
         published=_values(published_counts[shapes] / totals[1]),
         raw_people=[int(n) if v > 0 else None for n, v in zip(raw_people[shapes], raw[shapes], strict=True)],
         published_people=[
-            int(n) if v > 0 else None for n, v in zip(made_people[shapes], published_counts[shapes], strict=True)
+            int(n) if v > 0 and n >= 0 else None
+            for n, v in zip(made_people[shapes], published_counts[shapes], strict=True)
         ],
         outlines=ring_lines([counted.rings[i] for i in shapes.tolist()], frame) if counted.rings else None,
+        withheld=(True, fewest > 0),
+        missing="none" if after.individual else "not published",
     )
     slice_views = [] if slices is None else _slices(counted, slices, shapes, totals, fewest)
-    return marks, slice_views, _finding(raw[shapes], published_counts[shapes], counted.what)
+    # All of both is compared: what is withheld would look as if it had come from elsewhere.
+    true = np.bincount(counted.code[counted.code >= 0], minlength=size).astype(np.float64)
+    find = _finding if after.individual else _table_finding
+    return marks, slice_views, find(true, counted.count(every), counted.what)
 
 
-def _slices(
-    counted: _Counted, slices: Slices, shapes: IntArray, totals: tuple[int, int], fewest: int
-) -> list[MapSlice]:
+def _slices(counted: Counted, slices: Slices, shapes: IntArray, totals: tuple[int, int], fewest: int) -> list[MapSlice]:
     """Return the same marks for every slice of time; marks without a value are left out."""
     views = []
     for i, label in enumerate(slices.labels):
@@ -204,7 +212,7 @@ def _slices(
     return views
 
 
-def _count_raw(counted: _Counted, rows: BoolArray, size: int) -> tuple[FloatArray, IntArray]:
+def _count_raw(counted: Counted, rows: BoolArray, size: int) -> tuple[FloatArray, IntArray]:
     """Return how many raw rows and people are at each mark; 0 where there are fewer than `MIN_PEOPLE` people."""
     some = rows & (counted.code >= 0)
     people = count_people_by_code(counted.code[some], counted.owner[some], size)
@@ -214,7 +222,7 @@ def _count_raw(counted: _Counted, rows: BoolArray, size: int) -> tuple[FloatArra
     return counts, people
 
 
-def _count_made(counted: _Counted, rows: BoolArray, fewest: int) -> tuple[FloatArray, IntArray]:
+def _count_made(counted: Counted, rows: BoolArray, fewest: int) -> tuple[FloatArray, IntArray]:
     counts = counted.count(rows)
     people = counted.people(rows)
     if fewest:
@@ -227,17 +235,25 @@ def _values(values: FloatArray) -> list[float | None]:
 
 
 def _finding(raw: FloatArray, published: FloatArray, what: str) -> str:
-    """Say how much of what is shown would have to move for the two to be the same."""
+    """Say how much of the published would have to move for the two to be the same."""
     if raw.sum() == 0 or published.sum() == 0:
-        return f"Nothing is left to compare: {'no raw' if raw.sum() == 0 else 'no published'} {what} can be shown"
-    # Total variation: half of the sum of differences of shares.
+        # Total variation: half of the sum of differences of shares.
+        return f"Nothing is left to compare: there are {'no raw' if raw.sum() == 0 else 'no published'} {what} here"
     moved = float(np.abs(raw / raw.sum() - published / published.sum()).sum() / 2)
     if moved < 0.005:
         return f"The published {what} lie where the raw ones do"
     return f"{format_percent(round(moved, 3))} of the published {what} lie elsewhere than the raw ones"
 
 
-def _extent(counted: _Counted | None, strokes: list[Any]) -> tuple[float, float, float, float]:
+def _table_finding(raw: FloatArray, published: FloatArray, what: str) -> str:
+    """Say what the numbers come to, beside what there was to count."""
+    if not raw.sum():
+        return f"There are no {what} to count here"
+    share = format_percent(round(float(published.sum() / raw.sum()), 3))
+    return f"The published numbers add up to {share} of the {what} that were counted"
+
+
+def _extent(counted: Counted | None, strokes: list[Any]) -> tuple[float, float, float, float]:
     """Return the corners of what is seen at first; a few far points must not make all others small."""
     xs = [] if counted is None else [counted.x, counted.x2]
     ys = [] if counted is None else [counted.y, counted.y2]
@@ -255,7 +271,7 @@ def _extent(counted: _Counted | None, strokes: list[Any]) -> tuple[float, float,
     return x0 - least, y0 - least, x1 + least, y1 + least
 
 
-def _cells(before: Any, after: Any, names: tuple[str, str]) -> _Counted:
+def _cells(before: Any, after: Any, names: tuple[str, str]) -> Counted:
     """Return how the points, or the boxes, spread over square cells."""
     x, y = before.positions()
     x_low, x_high = np.quantile(x, [0.002, 0.998]).tolist()
@@ -300,7 +316,7 @@ def _cells(before: Any, after: Any, names: tuple[str, str]) -> _Counted:
             return count_people_by_code(published_cell[rows], made_owner[rows], nx * ny)
 
     across, up = np.arange(nx * ny) % nx, np.arange(nx * ny) // nx
-    return _Counted(
+    return Counted(
         kind="cells",
         labels=(),
         x=x_low + across * side,
@@ -313,7 +329,7 @@ def _cells(before: Any, after: Any, names: tuple[str, str]) -> _Counted:
         people=people,
         what=what.split(",")[0],
         below=f"Share of all {what}, in squares of {_metres(side)}. Squares of the {names[0]} with fewer than "
-        f"{MIN_PEOPLE} people are left out; what lies at the far edge is counted in the outermost ones.",
+        f"{MIN_PEOPLE} people are withheld; what lies at the far edge is counted in the outermost ones.",
         percent=True,
     )
 
@@ -354,7 +370,7 @@ def _people_in_boxes(
     return people
 
 
-def _roads(before: Any, after: Any, names: tuple[str, str]) -> _Counted | None:
+def _roads(before: Any, after: Any, names: tuple[str, str]) -> Counted | None:
     """Return how many passages each road has, where it is known where roads are."""
     network = before.network
     if network.node_x is None or network.node_y is None:
@@ -364,7 +380,7 @@ def _roads(before: Any, after: Any, names: tuple[str, str]) -> _Counted | None:
     passed = np.array([code.get(name, -1) for name in after.network.roads], np.int64)[after.road]
     owner = after.row_owner()
     x, y = network.node_x, network.node_y
-    return _Counted(
+    return Counted(
         kind="roads",
         labels=tuple(network.roads),
         x=x[network.from_node],
@@ -377,22 +393,22 @@ def _roads(before: Any, after: Any, names: tuple[str, str]) -> _Counted | None:
         people=lambda rows: count_people_by_code(passed[rows & (passed >= 0)], owner[rows & (passed >= 0)], n),
         what="passages",
         below=f"Passages per road; two directions are two lines. Roads of the {names[0]} with fewer than {MIN_PEOPLE} "
-        "people are left out.",
+        "people are withheld.",
         percent=False,
     )
 
 
-def _places(before: Any, after: Any, names: tuple[str, str]) -> _Counted:
+def _places(before: Any, after: Any, names: tuple[str, str]) -> Counted:
     """Return how many visits each place has, where it is known where places are."""
     at = {name: (x, y) for data in (after, before) for name, x, y in _positions(data)}
     known = tuple(at)
     number = {name: i for i, name in enumerate(known)}
-    old, new = (np.array([number[name] for name in data.places().names], np.int64) for data in (before, after))
+    old, new = (np.array([number[name] for name in bare_names(data)], np.int64) for data in (before, after))
     code, published_code = old[before.places().code], new[after.places().code]
     trajectory = trajectory_of_row(after.offsets)
     owner = after.owner[trajectory]
     x, y = np.array(list(at.values()), np.float64).reshape(-1, 2).T
-    return _Counted(
+    return Counted(
         kind="places",
         labels=known,
         x=x,
@@ -403,24 +419,24 @@ def _places(before: Any, after: Any, names: tuple[str, str]) -> _Counted:
         owner=before.owner[trajectory_of_row(before.offsets)],
         count=lambda rows: np.bincount(published_code[rows], minlength=len(known)).astype(np.float64),
         people=lambda rows: count_people_by_code(published_code[rows], owner[rows], len(known)),
-        what="visits",
-        below=f"Visits per place: the larger the circle, the more. Places of the {names[0]} with fewer than "
-        f"{MIN_PEOPLE} people are left out.",
+        what=before.row_word,
+        below=f"{_rows_named(before)} per place: the larger the circle, the more. Places of the {names[0]} with fewer "
+        f"than {MIN_PEOPLE} people are withheld.",
         percent=False,
     )
 
 
-def _zones(before: Any, after: Any, names: tuple[str, str], zones: Mapping[str, Ring]) -> _Counted:
+def _zones(before: Any, after: Any, names: tuple[str, str], zones: Mapping[str, Ring]) -> Counted:
     """Return how many visits each zone has; zones without an outline are not drawn."""
     known = tuple(zones)
     number = {name: i for i, name in enumerate(known)}
     code, published_code = (
-        np.array([number.get(name, -1) for name in data.places().names], np.int64)[data.places().code]
+        np.array([number.get(name, -1) for name in bare_names(data)], np.int64)[data.places().code]
         for data in (before, after)
     )
     made_owner = after.owner[after.places().trajectory]
     x, y = (np.array([(ring[axis].min() + ring[axis].max()) / 2 for ring in zones.values()]) for axis in (0, 1))
-    return _Counted(
+    return Counted(
         kind="zones",
         labels=known,
         x=x,
@@ -435,15 +451,20 @@ def _zones(before: Any, after: Any, names: tuple[str, str], zones: Mapping[str, 
         people=lambda rows: count_people_by_code(
             published_code[rows & (published_code >= 0)], made_owner[rows & (published_code >= 0)], len(known)
         ),
-        what="visits",
-        below=f"Visits per zone. Zones of the {names[0]} with fewer than {MIN_PEOPLE} people are left out.",
+        what=before.row_word,
+        below=f"{_rows_named(before)} per zone. Zones of the {names[0]} with fewer than {MIN_PEOPLE} people are "
+        "withheld.",
         percent=False,
         rings=tuple(zones.values()),
     )
 
 
+def _rows_named(data: Any) -> str:
+    return "Ends of trips" if data.trip_ends else str(data.row_word).capitalize()
+
+
 def _positions(data: Any) -> Any:
-    return zip(data.places().names, data.place_x.tolist(), data.place_y.tolist(), strict=True)
+    return zip(bare_names(data), data.place_x.tolist(), data.place_y.tolist(), strict=True)
 
 
 def _metres(length: float) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from wayveil.model import Chart, Data, Series
 from wayveil.model.data.distinct import distinct_rows, distinct_values
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
-from wayveil.report.suppression import MIN_PEOPLE
+from wayveil.report.suppression import MIN_PEOPLE, count_people_by_code
 from wayveil.report.views.equivalence_groups import alike
 from wayveil.report.views.spatial import where
 from wayveil.report.views.time_slices import slices_of
@@ -37,12 +37,16 @@ def views(
 
     Notes
     -----
-    Where only one of the two has times or places of a kind, there is no such chart.  Places of the original at which
-    fewer than `MIN_PEOPLE` people were are not shown.
+    Where only one of the two has times or places of a kind, there is no such chart.  Places, hours and lengths that
+    fewer than `MIN_PEOPLE` people of the original have are not shown.
     """
     fewest = 0 if published else MIN_PEOPLE
     # Where, when, how long: none of these shows a single person.
-    charts = [where(before, after, names, fewest), _when(before, after, names), _lengths(before, after, names)]
+    charts = [
+        where(before, after, names, fewest),
+        _when(before, after, names, fewest),
+        _lengths(before, after, names, fewest),
+    ]
     together = groups if groups is not None else alike(after)
     if together is not None:
         charts.append(_group_sizes(after, together))
@@ -111,7 +115,7 @@ def _balance_of_numbers(before: Data, counted: BoolArray) -> dict[str, dict[str,
     return balance
 
 
-def _when(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
+def _when(before: Data, after: Data, names: tuple[str, str], fewest: int) -> Chart | None:
     """Return how rows spread over the hours of the day, or over the time that the data span."""
     if before.moments() is None or after.moments() is None:
         return None
@@ -122,25 +126,43 @@ def _when(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
     labels = slices.labels
     if slices.hours:
         labels = tuple(f"{hour:02d}:00" for hour in range(24))
-    shares = [np.bincount(part[part >= 0], minlength=n) / max(len(part), 1) for part in (slices.before, slices.after)]
+    sides = ((before, slices.before), (after, slices.after))
+    shares = [np.bincount(part[part >= 0], minlength=n) / max(len(part), 1) for _, part in sides]
+    people = [_people(data, part, n) for data, part in sides]
     axis = "hour of the day, as the times of the data say" if slices.hours else "time of the data, in equal parts"
-    return _shares("When people move", labels, shares, names, axis, "share of rows")
+    return _shares("When people move", labels, shares, people, names, axis, "share of rows", fewest)
 
 
-def _lengths(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
+def _lengths(before: Data, after: Data, names: tuple[str, str], fewest: int) -> Chart | None:
     if not after.individual:
         return None  # a table is nobody's trip
-    lengths = [data.lengths for data in (before, after)]
-    lengths = [length[length > 0] for length in lengths]
+    lengths = [data.lengths[data.lengths > 0] for data in (before, after)]
+    owners = [data.owner[data.lengths > 0] for data in (before, after)]
     if not len(lengths[0]):
         return None
     top = max((int(length.max()) for length in lengths if len(length)), default=1)
-    labels, shares = _classes(lengths, _LENGTHS, top)
     # Leading classes without anybody are cut off.
+    labels, shares, classes = _classes(lengths, _LENGTHS, top)
+    people = [count_people_by_code(*one, len(labels)) for one in zip(classes, owners, strict=True)]
     first = int(np.flatnonzero(shares[0] + shares[1])[0])  # where all are long, the short ones need no room
-    labels = labels[first:]
-    shares = [share[first:] for share in shares]
-    return _shares("How long trajectories are", labels, shares, names, "rows of a trajectory", "share of trajectories")
+    return _shares(
+        "How long trajectories are",
+        labels[first:],
+        [share[first:] for share in shares],
+        [counts[first:] for counts in people],
+        names,
+        "rows of a trajectory",
+        "share of trajectories",
+        fewest,
+    )
+
+
+def _people(data: Data, part: IntArray, n: int) -> IntArray:
+    """Return how many people have a row in each part; a table of counts does not say it."""
+    inside = part >= 0
+    if not data.individual:
+        return np.full(n, -1)
+    return count_people_by_code(part[inside], data.row_owner()[inside], n)
 
 
 def _group_sizes(after: Data, groups: IntArray) -> Chart | None:
@@ -150,7 +172,7 @@ def _group_sizes(after: Data, groups: IntArray) -> Chart | None:
     # People of a group, each once.
     pairs = distinct_rows(groups[inside], after.owner[inside])
     _, sizes = np.unique(groups[inside][pairs.first], return_counts=True)
-    labels, (counts,) = _classes([sizes], _SIZES, int(sizes.max()), share=False)
+    labels, (counts,), _ = _classes([sizes], _SIZES, int(sizes.max()), share=False)
     return Chart(
         title="How many people hide in a group",
         kind="bars",
@@ -163,8 +185,8 @@ def _group_sizes(after: Data, groups: IntArray) -> Chart | None:
 
 def _classes(
     values: Sequence[IntArray], bounds: tuple[int, ...], top: int, *, share: bool = True
-) -> tuple[tuple[str, ...], list[FloatArray]]:
-    """Return classes that end at these bounds, and how many values, or what share of them, are in each."""
+) -> tuple[tuple[str, ...], list[FloatArray], list[IntArray]]:
+    """Return classes that end at these bounds, how many values, or what share, are in each, and where each value is."""
     used = [bound for bound in bounds if bound < top] + [top]
     labels = []
     low = 1
@@ -172,24 +194,28 @@ def _classes(
         labels.append(str(bound) if low == bound else f"{low} to {bound}")
         low = bound + 1
     sizes: list[FloatArray] = []
-    for numbers in values:
-        counts = np.bincount(np.searchsorted(used, numbers), minlength=len(used)).astype(np.float64)
-        sizes.append(counts / max(len(numbers), 1) if share else counts)
-    return tuple(labels), sizes
+    classes: list[IntArray] = [np.searchsorted(used, numbers).astype(np.int64) for numbers in values]
+    for place in classes:
+        counts = np.bincount(place, minlength=len(used)).astype(np.float64)
+        sizes.append(counts / max(len(place), 1) if share else counts)
+    return tuple(labels), sizes, classes
 
 
 def _shares(
-    title: str, labels: tuple[str, ...], shares: Sequence[FloatArray], names: tuple[str, str], x: str, y: str
-) -> Chart:
-    return Chart(
-        title=title,
-        kind="bars",
-        labels=labels,
-        series=tuple(Series(name=n, values=tuple(s.tolist())) for n, s in zip(names, shares, strict=True)),
-        x_label=x,
-        y_label=y,
-        percent=True,
-    )
+    title: str, labels: tuple[str, ...], shares: Sequence[FloatArray], people: Sequence[IntArray],
+    names: tuple[str, str], x: str, y: str, fewest: int,
+) -> Chart:  # fmt: skip
+    series = []
+    for name, share, counts, least in zip(names, shares, people, (MIN_PEOPLE, fewest), strict=True):
+        few = (counts > 0) & (counts < least)
+        series.append(
+            Series(
+                name=name,
+                values=tuple(None if hidden else value for value, hidden in zip(share.tolist(), few, strict=True)),
+                people=tuple(None if hidden or n < 0 else n for n, hidden in zip(counts.tolist(), few, strict=True)),
+            )
+        )
+    return Chart(title=title, kind="bars", labels=labels, series=tuple(series), x_label=x, y_label=y, percent=True)
 
 
 def _entry(before: int, after: int, suppressed: int, invented: int | None) -> dict[str, int | None]:

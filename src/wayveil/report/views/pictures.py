@@ -40,6 +40,7 @@ def make_pictures(
     with_raw: bool,
     published: bool,
     zones: Mapping[str, Ring] | None = None,
+    cells: Mapping[str, str] | None = None,
 ) -> Pictures:
     """Return what the original and what was made of it look like.
 
@@ -55,8 +56,10 @@ def make_pictures(
         Whether `after` kept its promise; if not, it is treated like the original.
     zones : mapping, optional
         Where places are that are zones: see `map_view`.
+    cells : mapping, optional
+        What tables of counts count: see `map_view`.
     """
-    view = map_view(before, after, names=names, with_raw=with_raw, published=published, zones=zones)
+    view = map_view(before, after, names=names, with_raw=with_raw, published=published, zones=zones, cells=cells)
     return Pictures(
         views=views(before, after, groups, names=names, published=published),
         maps=() if view is None else (view,),

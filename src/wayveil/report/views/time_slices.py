@@ -11,7 +11,7 @@ import numpy as np
 from wayveil.model import Data, seconds_per_unit
 from wayveil.model.data.ragged import IntArray, trajectory_of_row
 
-__all__ = ["Slices", "clock_text", "slices_of"]
+__all__ = ["Slices", "clock_text", "slice_times", "slices_of"]
 
 _PARTS = 24
 _HOUR_S = 3600
@@ -35,9 +35,15 @@ class Slices:
 def slices_of(before: Data, after: Data) -> Slices | None:
     """Return the slices of time of two data; None where either has no times, or all is at one time."""
     one, other = _moments(before), _moments(after)
-    if one is None or other is None or before.time_format != after.time_format or len(one) == 0 or not one.any():
+    if one is None or other is None or before.time_format != after.time_format:
         return None
-    unit = seconds_per_unit(before.time_format)
+    return slice_times(one, other, seconds_per_unit(before.time_format))
+
+
+def slice_times(one: IntArray, other: IntArray, unit: float | None) -> Slices | None:
+    """Return the slices of two lists of times; `unit` is how many seconds a unit of them is, None for plain numbers."""
+    if len(one) == 0 or not one.any():
+        return None
     # More than six hours are told by the hour of the day, whichever day it is; less in equal parts.
     if unit is not None and (one.max() - one.min()) * unit > _LONG_S:
         hours = [np.floor(t * unit / _HOUR_S).astype(np.int64) % 24 for t in (one, other)]

@@ -68,9 +68,12 @@ def check_differential_privacy(published: Any, claim: DifferentialPrivacy) -> Ve
     fault = _find_missing(published, claim)
     loss: Loss | None = None
     not_judged = [NOISE_BY_CONSTRUCTION]
+    # In this order: what is declared, what that spends, and whether such a mechanism can have made the files.  The
+    # first fault is told.
     if fault is None:
         try:
             loss, fault = _judge_loss(claim)
+        # Without OpenDP the loss is not computed, and the verdict says so instead of passing over it.
         except ImportError:
             not_judged.insert(0, NO_OPENDP)
     if fault is None and not published.individual:
@@ -78,6 +81,7 @@ def check_differential_privacy(published: Any, claim: DifferentialPrivacy) -> Ve
     elif fault is None:
         fault = _find_foreign_place(published, claim)
     measured: dict[str, int | float | str | None] = {
+        # Rounded up: a number below the true loss would be a promise that is not kept.
         "epsilon_spent": None if loss is None else _rounded_up(loss.epsilon),
         "delta_spent": None if loss is None else _rounded_up(loss.delta),
         "queries": len(claim.queries),

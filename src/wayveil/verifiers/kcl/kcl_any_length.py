@@ -87,11 +87,14 @@ def judge_all(table: Table, claim: KclPrivacy) -> Findings:
     """Judge all sequences that occur, of any length; stops after `WORK_LIMIT` steps for each share, and says so."""
     shapes = Shapes.of_table(table)
     whole = _Whole(table, shapes)
+    # A shape is one sequence of visits, whoever has it; a whole trajectory is the longest sequence that its owner can
+    # be known by.
     findings = Findings(judged=len(shapes), limit=WORK_LIMIT)
     try:
         whole.measure(_SetBudget(WORK_LIMIT))
         findings.support_exact = True
     except BudgetExceeded:
+        # The budget ended: `least` is that of the shapes that were met, and nothing below is certified.
         pass
     findings.least = whole.least
     if findings.support_exact:
@@ -129,6 +132,8 @@ def _measure_share(largest: Largest, kind: str, table: Table, claim: KclPrivacy,
     best = whole.best[kind]
     allowed = claim.owner_share if kind == "owner_share" else claim.c
     largest.exact = largest.certified = _search(kind, table, whole, best, Fraction(0), EXACT_LIMIT)
+    # Not all was searched.  Where nothing broken was met, it is enough to prove that nothing exceeds the promise: with
+    # that bound from the start, much more of the search can be left out.
     if not largest.certified and best.share <= allowed and whole.least >= claim.k:
         # Rounded down to a denominator that 64-bit products can hold: this prunes less, never more.
         bound = allowed if allowed.denominator < 2**31 else Fraction(int(allowed * 2**30), 2**30)
@@ -219,9 +224,12 @@ class _Whole:
         # the next shape begins with as well, and intersects on with the rest of its items, until only the shape itself
         # is left.
         for shape, items in self._rare_items_first():
+            # Counting such a shape could not change anything: others contain it as well, so its support is at least its
+            # own people.
             if exact[shape] >= self.least and not has_value[shape]:
                 continue
             same = 0
+            # What both shapes begin with, rare items first, is intersected already.
             while same < min(len(path), len(items)) and path[same] == items[same]:
                 same += 1
             del path[same:], extents[same:]
@@ -230,6 +238,7 @@ class _Whole:
                 extents.append(common(extents[-1], having) if extents else having)
                 path.append(item)
                 budget.consume_set(len(extents[-2]) if len(extents) > 1 else 0)
+                # Only the shape itself is left, and it contains all of its items.
                 if len(extents[-1]) == 1:
                     break
             budget.consume_set(len(extents[-1]))
@@ -243,6 +252,7 @@ class _Whole:
         rank[order] = np.arange(len(frequency))
         shape = np.repeat(np.arange(len(self.shapes)), np.diff(self.shapes.offsets))
         ranks = rank[self.shapes.item][np.lexsort((rank[self.shapes.item], shape))]
+        # Big-endian numbers of equal width compare as bytes as they do as lists, and bytes are sorted faster.
         text = ranks.astype(">u4").tobytes()
         cuts = (4 * self.shapes.offsets).tolist()
         keys = [text[cuts[i] : cuts[i + 1]] for i in range(len(self.shapes))]
@@ -274,6 +284,8 @@ def _share(support: int, having: int, hidden: bool) -> Fraction:
     """Return the confidence, or with hidden owners its certain lower bound."""
     if not having:
         return Fraction(0)
+    # The owners of h trajectories with the value may be one person, and those without it all different: that is the
+    # least share that is certain.
     return Fraction(1, 1 + support - having) if hidden else Fraction(having, support)
 
 
@@ -288,6 +300,8 @@ def _search(
     try:
         for carriers in _carriers(kind, table, whole):
             budget.consume_set(len(carriers.shape))
+            # All carriers as one range: where even all of them together cannot exceed the best, no sequence of theirs
+            # does.
             if not carriers.promising(np.arange(len(carriers.shape)), np.zeros(1, np.int64), max(best.share, bound))[0]:
                 continue
             _CarrierSearch(whole, carriers).run(best, bound, budget, enough)
@@ -380,6 +394,7 @@ class _Carriers:
 
     @classmethod
     def of_owner(cls, whole: _Whole, shape: IntArray, own: IntArray) -> _Carriers:
+        # Ascending by who contains the shape, as `promising` needs it.
         order = np.lexsort((shape, whole.fitting[shape]))
         shape = shape[order]
         own = own[order]
@@ -434,6 +449,7 @@ class _Carriers:
         having = self.having[carrier]
         total = _running(having, starts)
         gain = _running(np.maximum(having * (under - over) - over * self.without[carrier], 0), starts)
+        # The three conditions of above, in whole numbers.
         meets = (total * under > over * self.support[carrier]) & (gain > 0)
         meets &= total * (under - over) > over * self.never[carrier]
         is_promising: BoolArray = np.logical_or.reduceat(meets, starts)

@@ -73,6 +73,7 @@ def serve(
     check_int("serve", "jobs", jobs, low=1, high=64)
     check_int("serve", "max_upload", max_upload, low=1)
     chosen = _token(token, host)
+    # Imported here: the command line works without the extra, and starts faster.
     try:
         import uvicorn
 
@@ -82,18 +83,22 @@ def serve(
         from wayveil.web.server.connections import bounded_protocol
         from wayveil.web.web_app import make_app
     except ModuleNotFoundError as error:
+        # A module of our own that is missing is a bug, and must not be explained by the extra.
         if (error.name or "").partition(".")[0] == "wayveil":
             raise
         raise UsageError("serve needs the extra web: pip install 'wayveil[web]'.") from None
     bounds = limits or Limits()
     folder = (data or _default_folder()).absolute()
+    # The folder is held before the port is taken: a second server on the same folder must not disturb the first.
     with _owned(folder), _listening(host or _LOOPBACK, port) as listener:
         files = Files(folder=folder / "files", limit=max_upload)
         runs = Runs(folder=folder / "runs")
         files.open()
         runs.open()
         queue = Jobs(runs, limit=jobs, command=job_command or COMMAND)
+        # Port 0 was a wish; this is the one that is free.
         number = listener.getsockname()[1]
+        # The application asks the server whether it ends, and is made before it: the list is filled below.
         servers: list[uvicorn.Server] = []
         app = make_app(
             files=files,
@@ -114,9 +119,12 @@ def serve(
             lifespan="on",
             timeout_graceful_shutdown=3,
             timeout_keep_alive=bounds.idle_s,
+            # One more than `Bounded` lets in, so that its rule decides, and not that of uvicorn.
             limit_concurrency=bounds.connections + 1,
             h11_max_incomplete_event_size=bounds.head_bytes,
         )
+        # The socket listens since `_listening`, so the link works at once: who opens it early waits for the first
+        # answer.
         on_ready(f"http://{_shown(host)}:{number}/?token={chosen}")
         servers.append(uvicorn.Server(config))
         _run(servers[0], listener)
@@ -134,6 +142,7 @@ def _run(server: Any, listener: socket.socket) -> None:
 def _ending_on_hangup(server: Any) -> Iterator[None]:
     """End the server on SIGHUP as uvicorn does on SIGTERM: answers are finished, jobs are stopped, then it ends."""
     before = signal.getsignal(signal.SIGHUP)
+    # Signals can only be set in the main thread; `nohup` sets SIG_IGN, and is to be heeded.
     if threading.current_thread() is not threading.main_thread() or before == signal.SIG_IGN:
         yield
         return
@@ -148,6 +157,7 @@ def _ending_on_hangup(server: Any) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGHUP, before)
+    # The signal comes again with its old meaning, so that whoever started the process sees how it ended.
     if came:
         signal.raise_signal(signal.SIGHUP)
 
@@ -165,6 +175,7 @@ def read_token(file: Path | None) -> str | None:
         raise UsageError(f"serve: the token is given twice, with --token-file and as {TOKEN_VARIABLE}; give one.")
     try:
         with file.open("rb") as stream:
+            # Bounded: the file may be a device without an end.
             content = stream.read(_LONGEST_TOKEN_FILE)
     except OSError as error:
         raise UsageError(
@@ -175,12 +186,14 @@ def read_token(file: Path | None) -> str | None:
 
 def _token(given: str | None, host: str | None) -> str:
     if given is None:
+        # A token that is made up would have to be told to others over some channel; on loopback it is in the link.
         if host is not None and not _is_loopback(host):
             raise UsageError(
                 "serve: an address that others can reach needs a token that you choose and keep secret; give it with "
                 f"--token-file FILE or in the environment as {TOKEN_VARIABLE}, together with --host."
             )
         return secrets.token_urlsafe(32)
+    # Signs that need no escaping in a link.
     if len(given) < _SHORTEST_TOKEN or not all(sign.isascii() and (sign.isalnum() or sign in "-_.~") for sign in given):
         raise UsageError(
             f"serve: the token must have at least {_SHORTEST_TOKEN} signs, only letters, digits, '-', '_', '.' and '~'."
@@ -220,6 +233,7 @@ def _owned(folder: Path) -> Iterator[None]:
     """Make the folder, readable by its owner only, and hold it: two servers would undo each other's work."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # mkdir obeys the umask and leaves a folder that is there as it is; this does not.
         folder.chmod(0o700)
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
@@ -228,6 +242,7 @@ def _owned(folder: Path) -> Iterator[None]:
         ) from None
     try:
         try:
+            # The lock is the kernel's: it is gone when the process is, however it ended.
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UsageError(
@@ -246,6 +261,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
     except OSError:
         raise UsageError(f"serve: the address {host!r} is not one of this machine.") from None
     try:
+        # A port whose last server ended seconds ago can be taken again.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(address)
