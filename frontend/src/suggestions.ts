@@ -11,6 +11,7 @@ export const suggestions: Record<string, Record<string, string>> = {
   prefix: { k: "10" },
   cast: { c: "0.3", m: "5" },
   counts: { k: "10" },
+  synth: { epsilon: "1" },
   dp_counts: { epsilon: "1" },
   grid: { cell: "500", bucket: "1h" },
   resample: { period: "30s" },
@@ -23,4 +24,4 @@ export const suggestions: Record<string, Record<string, string>> = {
 };
 
 /** The kind of data that comes out, and for whom a method is meant, by name; methods not listed have their summary. */
-export const order = ["kcl", "gsup", "knode", "tga", "nwa", "w4m", "qid", "icba", "cast", "counts", "dp_counts", "cba", "prefix"];
+export const order = ["kcl", "gsup", "knode", "tga", "nwa", "w4m", "qid", "icba", "cast", "counts", "dp_counts", "synth", "cba", "prefix"];

@@ -68,6 +68,7 @@ export const choices = {
       cba: "Whole routes that several people share, by an older rule",
       prefix: "Parts of routes that several people share",
       cast: "Places or kinds of places, in order",
+      synth: "Synthetic trips, drawn from noisy numbers; none is anybody's",
       counts: "Tables of counts: people by zone and time, or from zone to zone",
       dp_counts: "Tables of counts with noise, so that no background knowledge tells of one person",
     } as Record<string, string>,

@@ -21,6 +21,7 @@ from wayveil.attacks.routes.route_inference import InferenceRoutes
 from wayveil.attacks.routes.seen_on_roads import SeenOnRoads
 from wayveil.attacks.stops.known_places import KnownPlaces
 from wayveil.attacks.stops.place_posterior import PlacePosterior
+from wayveil.attacks.synthetic.copied_trips import CopiedTrips, CopiedWays
 from wayveil.attacks.tables.small_cells import SmallCells
 from wayveil.attacks.visits.absence import Absence
 from wayveil.attacks.visits.first_last import FirstLast
@@ -33,6 +34,8 @@ __all__ = [
     "ATTACKS",
     "Absence",
     "Continuity",
+    "CopiedTrips",
+    "CopiedWays",
     "Counting",
     "FirstLast",
     "FirstLastVisits",
@@ -88,5 +91,7 @@ ATTACKS: dict[str, type] = {
         NoisySightings,
         Absence,
         SmallCells,
+        CopiedTrips,
+        CopiedWays,
     )
 }

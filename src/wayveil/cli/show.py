@@ -258,7 +258,7 @@ def head_lines(head: Any, left: Any) -> Iterator[str]:
         first = typer.style(head.sentence.replace("\N{NO-BREAK SPACE}", " "), fg="yellow", bold=True)
     else:
         first = typer.style(f"{head.label}. {head.title}.", fg="green", bold=True)
-    yield first + (f" Left: {shares_text}." if shares_text else "")
+    yield first + (f" Left: {shares_text}." if shares_text and not left.synthetic else "")
     if head.state == "but":
         yield _row("try", head.next_step)
     if shares:

@@ -11,6 +11,7 @@ from wayveil.methods.knode.knode import Knode
 from wayveil.methods.nwa.nwa import Nwa
 from wayveil.methods.prefix.prefix import Prefix
 from wayveil.methods.qid.qid import Qid
+from wayveil.methods.synth.synth import Synth
 from wayveil.methods.tga.tga import Tga
 from wayveil.methods.w4m.w4m import W4m
 from wayveil.model import Method
@@ -28,6 +29,7 @@ __all__ = [
     "Nwa",
     "Prefix",
     "Qid",
+    "Synth",
     "Tga",
     "W4m",
 ]
@@ -45,5 +47,6 @@ METHODS: dict[str, type[Method]] = {
     Prefix.name: Prefix,
     Cast.name: Cast,
     Counts.name: Counts,
+    Synth.name: Synth,
     DpCounts.name: DpCounts,
 }

@@ -22,12 +22,31 @@ COUNTED: Mapping[str, str] = {
     "people-by-flow": "people who went from zone to zone, by bucket of time",
     "visits-by-flow": "ways from zone to zone, by bucket of time",
     "people-by-cells": "people by the number of cells that they are in",
+    "trips": "trips of all people",
+    "trips-by-day": "trips by the day on which they begin",
+    "trips-by-hour": "trips by the hour of the day at which they begin",
+    "trips-by-length": "trips by their length",
+    "trips-by-start": "trips by the place and the part of the day in which they begin",
+    "trips-by-end": "trips by the cells in which they begin and end",
+    "trips-by-zones": "trips by the zones in which they begin and end",
+    "trips-by-cell": "trips through each cell of a coarse grid",
+    "trips-by-way": "trips by how many metres they are long",
+    "trips-by-speed": "trips by their speed, or by how long they stay where they are",
+    "visits-by-place": "visits to each place",
+    "moves-by-places": "moves from place to place",
+    "moves-by-three-places": "moves from two places one after the other to a third",
+    "moves-by-time": "moves by the time that they take",
+    "moves-by-cells": "moves from cell to neighbouring cell",
+    "moves-by-turn": "moves by how they turn from the one before",
+    "points-by-strip": "points in each strip of an area",
 }
 """What a query can count, by its word in the manifest."""
 
 BOUNDING_STEPS: Mapping[str, str] = {
     "sample-cells": "of everybody at most l0 cells are counted, drawn at random and independently of other people",
     "clip-counts": "in a cell nobody counts more than linf",
+    "share-person": "a person counts as one, in whole parts that all their trips share equally, rounded down",
+    "largest-keys": "of everybody at most l0 places or days count for which are named, those with most of their trips",
 }
 """How the contribution of a person is bounded, by its word in the manifest."""
 
@@ -35,6 +54,9 @@ POST_STEPS: Mapping[str, str] = {
     "bound-from-histogram": "the bound on cells per person is read off a noisy histogram",
     "not-negative": "numbers below 0 become 0",
     "totals": "totals are sums of the published cells",
+    "fit-totals": "histograms lose what noise added, and none of their numbers stays below 0",
+    "choose-next": "what is asked next, and of which cells or places, follows from noisy numbers before",
+    "draw-trips": "trips are drawn at random from the noisy histograms",
 }
 """What is done with noisy numbers without looking at the data again, by its word in the manifest."""
 

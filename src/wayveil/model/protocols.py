@@ -86,6 +86,9 @@ class Method(_Declared, ABC):
     parts_in_time: ClassVar[bool] = False
     """Whether these parts are pieces in time of true trajectories, and nothing else: then each can be compared with
     what its trajectory was in its time."""
+    synthetic: ClassVar[bool] = False
+    """Whether trajectories are drawn from a model, and none of them is anybody's: then nothing is kept or lost, and the
+    method is run once, because running it again would tell more."""
 
     @property
     def hides_by_chance(self) -> bool:
@@ -121,6 +124,10 @@ class Method(_Declared, ABC):
     @property
     @abstractmethod
     def claim(self) -> Guarantee: ...
+
+    def for_kind(self, kind: str) -> Any:
+        """Return the method for data of this kind, where `accepts` and `publishes` depend on it."""
+        return self
 
     def claim_of(self, data: Any) -> Guarantee:
         """Return what is claimed of these data: the claim, unless it speaks of their kind."""
@@ -240,6 +247,9 @@ class _Compared(_Declared, ABC):
     """Whether it must be known whose each trajectory of the target is; left out where only a publication is at hand."""
     timed: ClassVar[bool] = False
     """Whether times are compared; left out where a publication has the order of visits only."""
+    synthetic: ClassVar[bool | None] = False
+    """Whether it is about synthetic trajectories, of which none is somebody's: what takes one for the victim's does not
+    fit them, and the other way round; None where it makes no difference."""
     exact: ClassVar[bool] = False
     """Whether published numbers are taken for true ones; left out where they have noise."""
     asks: ClassVar[str | None] = None
@@ -296,6 +306,8 @@ class Metric(_Compared):
     `count` looks at the data, `score` at the counts only.  Where the metric is `additive`, the counts of pieces are
     added with `model.sums.add`.
     """
+
+    synthetic: ClassVar[bool | None] = None
 
     @abstractmethod
     def count(self, original: Any, published: Any) -> Any:

@@ -102,9 +102,11 @@ def _count_remaining(job: Job, blocks: Blocks) -> Remaining:
     # Stages are counted from trajectory to trajectory, which blocks on disk do not keep; a note says what to try
     # anyway.
     if blocks.several or blocks.origin is None:
-        return Remaining(remedies=remedies)
+        return Remaining(remedies=remedies, synthetic=method.synthetic)
     data = job.store.load("data/0")
     result: MethodResult = job.store.load("made/0")
+    if method.synthetic:  # nothing of the data is left, and nothing was taken from them
+        return Remaining(stages=blocks.stages, remedies=remedies, synthetic=True)
     last = count_published(method.name, data, result, blocks.origin)
     sizes = describe_sizes(data, result.data, job.recipe.prepare, result.source)
     return Remaining(stages=(*blocks.stages, last), remedies=remedies, sizes=sizes)

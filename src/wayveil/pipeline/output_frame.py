@@ -54,6 +54,9 @@ def settle(
     the first one in the order of their numbers is taken, wherever the turns began.  Where the method refuses the data
     in another frame, the result before stands.
     """
+    # Who draws from a noisy model knows the frame of what it publishes, and must not look at the data again.
+    if method.synthetic:
+        return _in_published_frame(data, run(data))
     # Routes have slices of days instead of a frame: the same question, answered at once.
     if data.slices():
         result = run(data)
@@ -89,6 +92,15 @@ def settle(
         if turn:
             return now
     return now
+
+
+def _in_published_frame(data: Any, result: MethodResult) -> tuple[Any, MethodResult]:
+    """Return data and result in the frame of the result; nothing is made once more."""
+    if not data.coordinates or not data.frame.degrees:
+        return data, result
+    points: Any = result.data
+    frame = Frame.for_extent(_extent(points), crs=data.frame.crs)
+    return _in_frame(data, frame), replace(result, data=_in_frame(points, frame))
 
 
 def _numbers(data: Points) -> tuple[float, ...]:

@@ -153,6 +153,7 @@ def _publish_here(
         # anywhere, and a run that was killed goes on with the first that was not over.
         with clock("read and prepare"):
             blocks = _read(recipe, source, seed=seed, scratch=space.scratch, engine=engine)
+        recipe = recipe.for_kind(blocks.example.kind)
         journal = Journal(store=blocks.store)
         measuring = plan_measuring(recipe, blocks.rows)
         # What cannot be added over blocks is not even compiled.

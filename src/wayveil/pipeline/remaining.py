@@ -56,6 +56,8 @@ class Remaining:
     stages: tuple[Stage, ...] = ()
     remedies: tuple[str, ...] = ()
     sizes: str = ""
+    synthetic: bool = False
+    """Whether what is published was drawn from a model: then the stages end with the data that it learned from."""
 
     @property
     def shares(self) -> dict[str, float]:
@@ -186,6 +188,9 @@ def name_remedies(data: Data, steps: Iterable[Any], method: str) -> tuple[str, .
     # At most two options, the one that usually leaves most first; what was done already is not advised again.
     done = {step.name for step in steps}
     remedies: list[str] = []
+    if method == "synth":
+        places = "coarser places (--prepare grid)" if data.coordinates else "fewer, coarser places"
+        return "a larger --epsilon", places, "declared days, places or area, which cost nothing"
     if method == "dp_counts":
         remedies.append("a smaller --per-person, which needs less noise")
         if data.has_times():

@@ -233,6 +233,19 @@ def _follow(kind: str, steps: Sequence[Any], method: Any) -> None:
             kind = part.gives.kind if kind == accepted[0] else _kind_from(part, kind)
 
 
+def kind_after(kind: str, steps: Sequence[Any]) -> str:
+    """Return what steps make of a kind that the first of them accepts.
+
+    Examples
+    --------
+    >>> kind_after("points", (build("step", "grid", {"cell": 500}),))
+    'visits'
+    """
+    for step in steps:
+        kind = step.gives.kind if kind == kinds_of(step)[0] else _kind_from(step, kind)
+    return kind
+
+
 def _kind_from(step: Any, kind: str) -> str:
     """Return what a step makes of a kind of `accepts_also`."""
     kind_made: type[Data] | None = step.also_gives.get(kind)

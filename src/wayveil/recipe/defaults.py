@@ -81,22 +81,36 @@ def metrics_of(recipe: Recipe) -> tuple[Metric, ...]:
 
 def comparable(method: Any) -> dict[str, bool]:
     """Return what of a publication can be compared with the original: which trajectory is which, times, and numbers."""
-    matched = not method.splits_trajectories or method.parts_in_time
-    return {"matched": matched, "timed": method.keeps_times, "exact": not method.random_noise}
+    return {
+        "matched": not method.splits_trajectories or method.parts_in_time,
+        "timed": method.keeps_times,
+        "exact": not method.random_noise,
+        "synthetic": method.synthetic,
+    }
 
 
-def fits(cls: Any, original: type, published: type, *, matched: bool, timed: bool = True, exact: bool = True) -> bool:
+def fits(
+    cls: Any,
+    original: type,
+    published: type,
+    *,
+    matched: bool,
+    timed: bool = True,
+    exact: bool = True,
+    synthetic: bool = False,
+) -> bool:
     """Return whether an attack or a metric can compare these kinds of data.
 
     A kind below the one that is accepted, as trips are below visits, can be compared with its own kind only.  `matched`
     says whether it is known which trajectories belong together, `timed` whether both have the same times, `exact`
-    whether numbers have no noise.
+    whether numbers have no noise, `synthetic` whether nothing that is published is anybody's.
     """
     # Trips are visits: what fits visits fits trips on both sides, but not a mixture of the two.
     kinds = cls.accepts is original and published in cls.targets
     if original is published and original is not cls.accepts:
         kinds = issubclass(original, cls.accepts) and cls.accepts in cls.targets
-    return kinds and (matched or not cls.matched) and (timed or not cls.timed) and (exact or not cls.exact)
+    about = cls.synthetic is None or cls.synthetic == synthetic
+    return kinds and about and (matched or not cls.matched) and (timed or not cls.timed) and (exact or not cls.exact)
 
 
 def is_ready(cls: Any, given: Mapping[str, Any]) -> bool:
@@ -112,6 +126,7 @@ def default_attacks(
     matched: bool = True,
     timed: bool = True,
     exact: bool = True,
+    synthetic: bool = False,
 ) -> tuple[Attack, ...]:
     """Return every attack on these kinds of data, as strong as the claim says it withstands.
 
@@ -122,7 +137,9 @@ def default_attacks(
     attacks = []
     for name, cls in catalog.entries("attack").items():
         # Attacks follow the claim: they know what it allows an attacker to know, and count people above its bound.
-        if fits(cls, original, published, matched=matched, timed=timed, exact=exact) and is_ready(cls, promised):
+        if fits(cls, original, published, matched=matched, timed=timed, exact=exact, synthetic=synthetic) and is_ready(
+            cls, promised
+        ):
             known = {p.name: p for p in parameters_of(cls)}
             settings = {} if claim is None else claim.settings_of(name)
             given = {key: value for key, value in settings.items() if key in known}
@@ -165,6 +182,7 @@ def default_metrics(
     matched: bool = True,
     timed: bool = True,
     exact: bool = True,
+    synthetic: bool = False,
 ) -> tuple[Metric, ...]:
     """Return every metric on these kinds of data, with its default parameters.
 
@@ -175,5 +193,5 @@ def default_metrics(
     return tuple(
         catalog.build("metric", name, given.get(name, {}))
         for name, cls in catalog.entries("metric").items()
-        if fits(cls, original, published, matched=matched, timed=timed, exact=exact)
+        if fits(cls, original, published, matched=matched, timed=timed, exact=exact, synthetic=synthetic)
     )

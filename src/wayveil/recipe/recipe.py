@@ -364,6 +364,11 @@ class Recipe(_Strict):
     engine: Literal["local", "dask", "auto"] = "local"
     blocks: BlocksSpec | None = None
 
+    def for_kind(self, kind: str) -> Recipe:
+        """Return the same recipe with the method for data of this kind, where it differs by that."""
+        method = self.method.for_kind(kind)
+        return self if method is self.method else self.model_copy(update={"method": method})
+
     @field_validator("max_risk", mode="before")
     @classmethod
     def _max_risk(cls, value: Any) -> Any:
@@ -452,11 +457,15 @@ def make_recipe(content: dict[str, Any]) -> Recipe:
         raise UsageError(
             f"{first.name} needs {' or '.join(needed)}, the input is said to be {recipe.input.kind}.{advice}"
         )
+    if recipe.method.synthetic and recipe.output.keep:
+        raise UsageError(f"{recipe.method.name}: synthetic trips have no attributes of people; keep no columns.")
     published = catalog.kind_published(recipe.method)
     if recipe.output.format == "geojson" and not recipe.method.publishes.coordinates:
         raise UsageError(f"GeoJSON holds points and boxes; {published} are published as parquet or csv.")
     _check_blocks(recipe)
-    return recipe
+    return (
+        recipe if recipe.input.kind is None else recipe.for_kind(catalog.kind_after(recipe.input.kind, recipe.prepare))
+    )
 
 
 def _check_blocks(recipe: Recipe) -> None:

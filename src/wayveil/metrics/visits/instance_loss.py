@@ -49,6 +49,7 @@ class InstanceLoss(OnVisits):
     """
 
     name: ClassVar[str] = "instance_loss"
+    synthetic: ClassVar[bool | None] = False
     summary: ClassVar[str] = "share of visits lost, per place and per time of day"
     additive: ClassVar[bool] = True
 

@@ -26,6 +26,7 @@ LABELS: dict[State, str] = {"kept": "Kept and low", "but": "Kept, but", "refused
 
 _HALF = 0.5
 _RULE_OF_THREE = 3.0  # nothing seen in n draws: with 95 % confidence the share is at most 3 / n
+_FAR = 0.25  # of a distribution that synthetic trips should have and do not; a kept half of true trips is still true
 _TITLES: dict[State, str] = {
     "kept": "Published and verified",
     "but": "Published and verified, but",
@@ -293,7 +294,7 @@ def make_head(
         "exposed": exposed,
         "risk": _strongest(published, raw, exposed, promised),
         "loss": loss,
-        "left": remaining.shares,
+        "left": {} if remaining.synthetic else remaining.shares,
         "limit": limit,
         "use": use,
         "sizes": remaining.sizes,
@@ -313,6 +314,10 @@ def make_head(
         took = ", ".join(f"{name} took {_percent(share)}" for name, share in remaining.list_reasons())
         reasons.append(f"only {_percent(remaining.shares[remaining.worst])} of the {remaining.worst} are left: {took}")
         remedies = tuple(remaining.remedies)
+    elif remaining.synthetic:
+        # Nothing of the data is left in synthetic trips: what counts is how far they are from them.
+        reasons += _distance_reasons(loss, lost)
+        remedies = tuple(remaining.remedies) if reasons else ()
     elif loss is not None and lost is not None and lost > _HALF:
         purpose = f" for {use}" if use is not None else ""
         reasons.append(f"most of the use{purpose} is lost ({words(loss.name).lower()} {loss.number.text})")
@@ -326,6 +331,15 @@ def make_head(
         reasons.append(f"{len(missing)} attack{'s were' if len(missing) > 1 else ' was'} not run")
         remedies += ("wayveil measure, which runs the attacks and metrics that were left out",)
     return Head(state="but" if reasons else "kept", reasons=tuple(reasons), remedies=remedies, **content)
+
+
+def _distance_reasons(loss: Score | None, lost: float | None) -> list[str]:
+    """Return why synthetic trips may not be called useful: too far from the data, or nobody measured it."""
+    if loss is None or lost is None:
+        return ["how far the synthetic trips are from the data was not measured"]
+    if lost <= _FAR:
+        return []
+    return [f"the synthetic trips are far from the data ({words(loss.name).lower()}: {loss.number.text} differ)"]
 
 
 def _strongest(

@@ -392,7 +392,9 @@ def find_other_mechanism(
 def _shape(claim: DifferentialPrivacy, *, read_off: bool) -> dict[str, Any]:
     """Return what two runs have in common; of a bound that was read off noise, nothing that depends on it."""
     content = claim.to_json()
-    if read_off:
+    if "choose-next" in claim.steps:  # what is asked depends on what noise said before, and so does all about it
+        content["queries"] = []
+    elif read_off:
         depends = ("l0", "l1", "scale", "threshold", "epsilon", "delta", "rho")
         content["queries"] = [content["queries"][0]] + [
             {name: value for name, value in query.items() if name not in depends} for query in content["queries"][1:]

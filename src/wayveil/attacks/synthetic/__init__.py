@@ -1,0 +1,1 @@
+"""Attacks on synthetic trajectories, which are nobody's."""

@@ -1,0 +1,5 @@
+"""The method `synth`: synthetic trajectories from a differentially private model."""
+
+from wayveil.methods.synth.synth import Synth
+
+__all__ = ["Synth"]
