@@ -32,6 +32,9 @@ def run(method: Synth, data: Any, seed: int = 1) -> Any:
     return method.run(data, rng=np.random.default_rng(seed), engine=ENGINE)
 
 
+STOPS = {"all": ["home", "park", "work"]}
+
+
 def commuters(n: int = 400) -> Visits:
     """Return people who go from home to work and back, some by the park."""
     ways = [[("home", 8), ("work", 9), ("home", 17)], [("home", 8), ("park", 10)], [("work", 12), ("park", 13)]]
@@ -100,7 +103,17 @@ def test_one_person_changes_each_histogram_of_visits_by_one_person_at_most(
         with monkeypatch.context() as patch:
             spy(patch, seen)
             data = Visits.from_records(records, owner=owners)
-            run(Synth(epsilon=40, delta=0.0, place_list="declared", days="0..4", trips=5, trips_per_person=2), data)
+            run(
+                Synth(
+                    epsilon=40,
+                    delta=0.0,
+                    public_places={"all": ["a", "b", "c"]},
+                    days="0..4",
+                    trips=5,
+                    trips_per_person=2,
+                ),
+                data,
+            )
         both.append(dict(seen))
     for name in both[0].keys() & both[1].keys():
         if name == "next-after-two":  # its keys follow from noise
@@ -161,7 +174,7 @@ def test_all_that_is_spent_is_what_is_claimed(kind: str) -> None:
 
 
 def test_nothing_of_the_model_follows_from_the_seed() -> None:
-    method = Synth(epsilon=1, place_list="declared", days="0..1")
+    method = Synth(epsilon=1, public_places=STOPS, days="0..1")
     sizes = {len(run(method, commuters(), seed=7).data) for _ in range(12)}
     assert len(sizes) > 3  # a noisy count of trips, drawn anew each time
 
@@ -180,7 +193,8 @@ def test_synthetic_visits_are_like_the_data_where_noise_is_small() -> None:
 def test_what_comes_next_depends_on_two_places_where_enough_people_are() -> None:
     ways = [[("a", 1), ("hub", 2), ("x", 3)], [("b", 1), ("hub", 2), ("y", 3)]]
     data = Visits.from_records([ways[i % 2] for i in range(3000)])
-    made = run(Synth(epsilon=40, delta=0.0, place_list="declared", days="0..0", trips=2000), data).data
+    places = ["a", "b", "hub", "x", "y"]
+    made = run(Synth(epsilon=40, delta=0.0, public_places={"all": places}, days="0..0", trips=2000), data).data
     found = [tuple(place for place, _ in made.record(i)) for i in range(len(made))]
     right = found.count(("a", "hub", "x")) + found.count(("b", "hub", "y"))
     wrong = found.count(("a", "hub", "y")) + found.count(("b", "hub", "x"))
@@ -243,13 +257,13 @@ def test_what_cannot_be_learned_is_told_in_a_sentence() -> None:
     with pytest.raises(InputError, match="no place has so many people"):
         run(Synth(epsilon=0.1, days="0..1"), few)
     with pytest.raises(InputError, match="no day has so many people"):
-        run(Synth(epsilon=0.1, place_list="declared"), few)
+        run(Synth(epsilon=0.1, public_places=STOPS), few)
     with pytest.raises(InputError, match="no place can be taken from the data"):
         run(Synth(epsilon=1, delta=0, days="0..1"), few)
     with pytest.raises(InputError, match="too few people to find the area"):
         run(Synth(epsilon=0.01, days="1970-01-01..1970-01-02").for_kind("points"), drivers(20))
     with pytest.raises(InputError, match="days must be numbers"):
-        run(Synth(epsilon=1, days="2024-01-01..2024-01-02", place_list="declared"), few)
+        run(Synth(epsilon=1, days="2024-01-01..2024-01-02", public_places=STOPS), few)
     kept = {"input": {"path": "in.csv"}, "output": {"path": "out", "keep": ["ill"]}}
     with pytest.raises(UsageError, match="synthetic trips have no attributes"):
         make_recipe({**kept, "method": {"name": "synth", "epsilon": 1}})
@@ -262,7 +276,7 @@ def test_from_the_command_line_to_verify(tmp_path: Path, capsys: pytest.CaptureF
     table = tmp_path / "in.csv"
     table.write_text("\n".join(rows) + "\n")
     out = tmp_path / "out"
-    options = ["--epsilon", "8", "--place-list", "declared", "--days", "0..0", "--out", str(out), "--format", "csv"]
+    options = ["--epsilon", "8", "--public-places", "all=a,b,c", "--days", "0..0", "--out", str(out), "--format", "csv"]
     assert main(["publish", "synth", str(table), *options]) == 0
     told = capsys.readouterr().out
     assert "Differential privacy with epsilon = 8" in told
@@ -285,8 +299,22 @@ def test_a_result_far_from_the_data_is_not_called_good(tmp_path: Path, capsys: p
         rows += [f"{i},{i},{i % 24},p{i % 20}", f"{i},{i},{24 + i % 7},p{(7 * i) % 20}"]
     table = tmp_path / "in.csv"
     table.write_text("\n".join(rows) + "\n")
-    options = ["--epsilon", "0.2", "--place-list", "declared", "--days", "0..1", "--out", str(tmp_path / "out")]
+    places = "all=" + ",".join(f"p{i}" for i in range(20))
+    options = ["--epsilon", "0.2", "--public-places", places, "--days", "0..1", "--out", str(tmp_path / "out")]
     assert main(["publish", "synth", str(table), *options]) == 0
     told = capsys.readouterr().out
     assert "Published and verified, but the synthetic trips are far from the data" in told
     assert "a larger --epsilon" in told
+
+
+def test_a_public_list_is_the_declared_one_and_never_that_of_the_data() -> None:
+    """A place that only one person visits is not named because it is in the data, and a place of nobody may be."""
+    records = [[("home", 8), ("work", 9)]] * 200 + [[("hideout", 8), ("work", 9)]]
+    method = Synth(epsilon=5, delta=0.0, public_places={"all": ["work", "home", "quay"]}, days="0..0", trips=500)
+    made = run(method, Visits.from_records(records))
+    assert made.data.locations == ("home", "quay", "work")
+    assert made.claim.zones == ("home", "quay", "work")
+    one_less = run(method, Visits.from_records(records[:-1]))
+    assert [(query.name, query.keys) for query in made.claim.queries] == [
+        (query.name, query.keys) for query in one_less.claim.queries
+    ]

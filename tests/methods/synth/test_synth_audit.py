@@ -116,7 +116,8 @@ def audit_model(method: Synth, trips: int, runs: int = RUNS) -> float:
 
 
 def setting(epsilon: float, **more: Any) -> Synth:
-    return Synth(epsilon=epsilon, **{"delta": 0.0, "place_list": "declared", "days": "0..1", "trips": 20, **more})
+    given = {"delta": 0.0, "public_places": {"all": ["a", "b"]}, "days": "0..1", "trips": 20, **more}
+    return Synth(epsilon=epsilon, **given)
 
 
 @pytest.mark.parametrize(("epsilon", "trips"), [(0.5, 1), (1.0, 7)])

@@ -15,7 +15,7 @@ from wayveil.methods.synth.point_trips import draw_point_trips
 from wayveil.methods.synth.public_area import check_area
 from wayveil.methods.synth.start_times import Clock, check_days, learn_start_times
 from wayveil.methods.synth.visit_model import Sequences, learn_visits, select_places
-from wayveil.model import DifferentialPrivacy, Engine, Method, MethodResult, Points, Trips, Visits, parameter
+from wayveil.model import DifferentialPrivacy, Engine, Method, MethodResult, Points, Sensitive, Trips, Visits, parameter
 from wayveil.model.claims.differential_privacy import delta_parameter, epsilon_parameter
 from wayveil.model.data.ragged import IntArray
 from wayveil.model.data.trips import TripEnds
@@ -49,8 +49,9 @@ class Synth(Method):
         How many trips are drawn; "noisy" is a noisy count of those of the data, each person's up to `trips_per_person`.
     trips_per_person : int
         Up to how many trips a person counts with each of them; who has more counts no more than that in all.
-    place_list : {"select", "declared"}
-        Whether only places are named that enough people visit; or the list of places is public anyway, as stations are.
+    public_places : groups of names
+        All places there are, whether anybody was there or not, as the stations of a network; visits elsewhere do not
+        count.  Without it only places are named that enough people visit.
     days : "select" or FIRST..LAST
         Whether only days occur on which enough people travel; or which days the data are about, as everybody knows.
     area : "find" or WEST,SOUTH,EAST,NORTH
@@ -109,11 +110,8 @@ class Synth(Method):
         default=1,
         help="up to how many trips a person counts with each; who has more counts no more than that in all",
     )
-    place_list: str = parameter(
-        kind="choice",
-        choices=("select", "declared"),
-        default="select",
-        help="select: only places that enough people visit are named; declared: the list of places is public anyway",
+    public_places: Sensitive = parameter(
+        kind="groups", default=(), help="all places, known to everybody; without, only those that enough people visit"
     )
     days: str = parameter(
         kind="text",
@@ -173,23 +171,17 @@ class Synth(Method):
         engine.progress("noisy model")
         budget = Budget(epsilon=Fraction(self.epsilon), delta=Fraction(self.delta))
         sequences, names = _sequences(data, share_trips(data.owner, data.nonempty, self.trips_per_person))
-        selects = self.place_list == "select"
-        shares = self._split(["trips", "days", "hours", "model", *(["places"] if selects else [])])
+        public = self._list_places()
+        shares = self._split(["trips", "days", "hours", "model", *([] if public else ["places"])])
         total = self._count_trips(sequences.shares, budget, shares["trips"])
-        chosen: IntArray = np.arange(len(names))
-        n_selected = selects + (self.days == "select")
+        n_selected = (not public) + (self.days == "select")
         delta = Fraction(self.delta) / max(n_selected, 1)
-        if selects:
-            chosen = select_places(
-                sequences,
-                names,
-                most=self.places_per_person,
-                budget=budget,
-                epsilon=shares["places"],
-                delta=delta,
-            )
+        # Which places can occur follows from the declared list or from noisy counts, never from the data alone.
+        chosen = public or select_places(
+            sequences, names, most=self.places_per_person, budget=budget, epsilon=shares["places"], delta=delta
+        )
         longest = 2 if data.trip_ends else self.length_max
-        sequences = sequences.keep(chosen, len(names), longest)
+        sequences = sequences.keep(chosen, names, longest)
         clock = Clock.of(data.time_format, step_s=60)
         started = np.where(sequences.lengths > 0, sequences.shares, 0)
         times = learn_start_times(
@@ -214,17 +206,21 @@ class Synth(Method):
         engine.progress("draw trips")
         drawn = self._n_trips(total)
         offsets, place, t = model.draw(drawn, times, rng)
-        made = _visits_of(data, offsets, place, t, tuple(names[code] for code in chosen.tolist()))
+        made = _visits_of(data, offsets, place, t, chosen)
         return self._result(made, budget)
 
     def _check(self, data: Any) -> None:
         if not data.n_rows:
             raise InputError("synth: there is nothing to learn from: the data have no rows.")
-        if self.delta == 0 and self.place_list == "select" and not data.coordinates:
+        if self.delta == 0 and not self.public_places and not data.coordinates:
             raise InputError(
-                "synth: with delta = 0 no place can be taken from the data. Say place_list=declared if the list of "
-                "places is public anyway, or give a delta such as 1e-6."
+                "synth: with delta = 0 no place can be taken from the data. Give public_places, the list of all places "
+                "that is public anyway, or a delta such as 1e-6."
             )
+
+    def _list_places(self) -> tuple[str, ...]:
+        """Return the declared places in sorted order; none where they are selected."""
+        return tuple(sorted({name for _, names in self.public_places for name in names}))
 
     def _split(self, parts: list[str]) -> dict[str, Fraction]:
         """Return how much of epsilon each of these gets."""
@@ -246,6 +242,7 @@ class Synth(Method):
             epsilon=self.epsilon,
             delta=self.delta,
             queries=tuple(budget.queries),
+            zones=() if made.coordinates else self._list_places(),
             bounding=("share-person", "largest-keys"),
             steps=("fit-totals", "choose-next", "draw-trips"),
         )

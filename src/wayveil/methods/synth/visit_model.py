@@ -44,10 +44,13 @@ class Sequences:
         """How many visits each trip has."""
         return np.diff(self.offsets)
 
-    def keep(self, places: IntArray, n_places: int, longest: int) -> Sequences:
-        """Return the visits to these places, numbered anew, and of each trip the first `longest` of them."""
-        number = np.full(n_places, -1, np.int64)
-        number[places] = np.arange(len(places))
+    def keep(self, places: tuple[str, ...], names: tuple[str, ...], longest: int) -> Sequences:
+        """Return the visits to these places, numbered as they are here, and of each trip the first `longest` of them.
+
+        `names` are those behind the codes of the data; places that nobody visited are numbered too.
+        """
+        position = {place: number for number, place in enumerate(places)}
+        number = np.array([position.get(name, -1) for name in names], np.int64)
         code = number[self.place]
         trajectory = trajectory_of_row(self.offsets)
         inside = code >= 0
@@ -65,7 +68,7 @@ class Sequences:
 
 def select_places(
     trips: Sequences, names: tuple[str, ...], *, most: int, budget: Budget, epsilon: Fraction, delta: Fraction
-) -> IntArray:
+) -> tuple[str, ...]:
     """Return the places that so many people visit that they may be named, largest noisy counts first among too many."""
     order = np.array(sorted(range(len(names)), key=lambda code: names[code]), np.int64)
     rank = np.empty(len(order), np.int64)
@@ -77,11 +80,11 @@ def select_places(
     if not len(keys):
         raise InputError(
             "synth: with this epsilon and delta, no place has so many people that it may be named. Make places coarser "
-            "(--prepare 'grid cell=1000' for points), take a larger epsilon, or say place_list=declared if the list of "
-            "places is public anyway."
+            "(--prepare 'grid cell=1000' for points), take a larger epsilon, or give public_places, the list of "
+            "all places, if it is public anyway."
         )
     largest = np.argsort(-noisy.values, kind="stable")[:_MOST_PLACES]
-    return order[np.sort(keys[largest])]
+    return tuple(names[order[key]] for key in np.sort(keys[largest]).tolist())
 
 
 @dataclass(frozen=True, kw_only=True)
