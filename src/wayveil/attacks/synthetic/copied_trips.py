@@ -67,15 +67,15 @@ class _Copies(Attack):
 
     def summarize(self, queries: _Known, matches: tuple[int, int]) -> AttackResult:
         n = len(queries.true)
-        found, decoys = (None, None) if n == 0 else (matches[0] / n, matches[1] / n)
-        more = None if found is None or decoys is None else max(0.0, found - decoys)
+        copies, decoys = (None, None) if n == 0 else (matches[0] / n, matches[1] / n)
+        more = None if copies is None or decoys is None else max(0.0, copies - decoys)
         return AttackResult(
             name=self.name,
             adversary="knows a whole trip and asks whether it is in the data",
             victims=n,
             sampled=True,
             numbers={
-                "copied_share": share(found, "True trips that are published as well"),
+                "copied_share": share(copies, "True trips that are published as well"),
                 "decoy_share": share(decoys, "Trips that never happened and are published"),
                 "advantage": share(more, "By which true trips are published more often", better="lower"),
             },

@@ -66,8 +66,8 @@ class CellGrid:
     def move_number(self, a: IntArray, b: IntArray) -> IntArray:
         """Return the numbers of moves from cells `a` to neighbours `b`."""
         key = self.source * len(self) + self.to
-        found: IntArray = np.searchsorted(key, a * len(self) + b)
-        return found
+        number: IntArray = np.searchsorted(key, a * len(self) + b)
+        return number
 
     def hops(self) -> IntArray:
         """Return how many moves the shortest way from each cell to each other has."""

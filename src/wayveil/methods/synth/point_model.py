@@ -122,10 +122,10 @@ class PointModel:
             draws = rng.random(int(lengths.sum()))
             at = offsets_of(lengths[order])
             walked = draw_bridges(self.moves, start[order], end[order], lengths[order], draws, at[:-1])
-        kept = np.flatnonzero(walked[at[:-1] + np.arange(n)] >= 0)
-        counts = lengths[order][kept] + 1
+        complete = np.flatnonzero(walked[at[:-1] + np.arange(n)] >= 0)
+        counts = lengths[order][complete] + 1
         offsets = offsets_of(counts)
-        begins = at[:-1][kept] + kept
+        begins = at[:-1][complete] + complete
         rows = np.repeat(begins - offsets[:-1], counts) + np.arange(int(offsets[-1]))
         return offsets, walked[rows]
 
@@ -242,10 +242,10 @@ def _learn_moves(trips: CellTrips, grid: CellGrid, *, total: float, budget: Budg
 def _following(grid: CellGrid, pairs: IntArray) -> IntArray:
     """Return the second move of each pair of moves."""
     following = np.diff(pairs)
-    found: IntArray = (
+    second_move: IntArray = (
         np.repeat(grid.first[grid.to], following) + np.arange(pairs[-1]) - np.repeat(pairs[:-1], following)
     )
-    return found
+    return second_move
 
 
 def _learn_speeds(

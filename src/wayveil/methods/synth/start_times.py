@@ -106,13 +106,13 @@ def learn_start_times(
                 "synth: with this epsilon and delta, no day has so many people that it may be published. Declare the "
                 "days that the data are about, as days=2024-03-01..2024-03-31, or take a larger epsilon."
             )
-        found = keys + first
+        day_list = keys + first
         chance = np.maximum(noisy.values, 0.0)
     else:
         span = check_days(days, dated=clock.dated)
-        found = np.arange(span[0], span[1] + 1)
+        day_list = np.arange(span[0], span[1] + 1)
         inside = counted & (day >= span[0]) & (day <= span[1])
-        values = np.zeros(len(found), np.int64)
+        values = np.zeros(len(day_list), np.int64)
         np.add.at(values, day[inside] - span[0], shares[inside])
         noisy = budget.histogram("days", "trips-by-day", values, epsilon[0])
         chance = fit_total(noisy.values, max(float(noisy.values.sum()), noisy.scale))
@@ -120,7 +120,7 @@ def learn_start_times(
     np.add.at(by_hour, hour[counted], shares[counted])
     hours = budget.histogram("hours", "trips-by-hour", by_hour, epsilon[1])
     hour_chance = fit_total(hours.values, max(float(hours.values.sum()), hours.scale))
-    return StartTimes(clock=clock, days=found, day_chance=chance, hour_chance=hour_chance)
+    return StartTimes(clock=clock, days=day_list, day_chance=chance, hour_chance=hour_chance)
 
 
 def keep_largest(owner: IntArray, key: IntArray, shares: IntArray, most: int) -> IntArray:
@@ -140,9 +140,9 @@ def keep_largest(owner: IntArray, key: IntArray, shares: IntArray, most: int) ->
     people = pair[0][order]
     begins = np.flatnonzero(np.diff(people, prepend=people[:1] - 1)) if len(people) else np.zeros(0, np.int64)
     rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.append(begins, len(order))))
-    kept = order[rank < most]
+    largest = order[rank < most]
     values = np.zeros(size, np.int64)
-    np.add.at(values, pair[1][kept], weight[kept])
+    np.add.at(values, pair[1][largest], weight[largest])
     return values
 
 
@@ -162,8 +162,8 @@ def check_days(days: str, *, dated: bool | None = None) -> tuple[int, int]:
         )
     (first, is_date), (last, _) = ends[0], ends[1]
     if dated is not None and dated != is_date:
-        wanted = "dates, as 2024-03-01..2024-03-31" if dated else "numbers, as 0..4: the times are plain integers"
-        raise InputError(f"synth: days must be {wanted}, got {days!r}.")
+        form = "dates, as 2024-03-01..2024-03-31" if dated else "numbers, as 0..4: the times are plain integers"
+        raise InputError(f"synth: days must be {form}, got {days!r}.")
     if last < first or last - first >= _MOST_DAYS:
         raise InputError(f"synth: days must be from 1 to {_MOST_DAYS:,} days, the first one first, got {days!r}.")
     return first, last

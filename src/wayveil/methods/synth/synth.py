@@ -206,8 +206,8 @@ class Synth(Method):
         engine.progress("draw trips")
         drawn = self._n_trips(total)
         offsets, place, t = model.draw(drawn, times, rng)
-        made = _visits_of(data, offsets, place, t, chosen)
-        return self._result(made, budget)
+        synthetic_trips = _visits_of(data, offsets, place, t, chosen)
+        return self._result(synthetic_trips, budget)
 
     def _check(self, data: Any) -> None:
         if not data.n_rows:
@@ -237,19 +237,19 @@ class Synth(Method):
             return self.trips
         return int(np.clip(round(total * self.trips_per_person), 1, _MOST_TRIPS))
 
-    def _result(self, made: Any, budget: Budget) -> MethodResult:
+    def _result(self, synthetic_trips: Any, budget: Budget) -> MethodResult:
         claim = DifferentialPrivacy(
             epsilon=self.epsilon,
             delta=self.delta,
             queries=tuple(budget.queries),
-            zones=() if made.coordinates else self._list_places(),
+            zones=() if synthetic_trips.coordinates else self._list_places(),
             bounding=("share-person", "largest-keys"),
             steps=("fit-totals", "choose-next", "draw-trips"),
         )
         return MethodResult(
-            data=made,
+            data=synthetic_trips,
             claim=claim,
-            source=np.full(len(made), -1),
+            source=np.full(len(synthetic_trips), -1),
             facts={"noisy histograms": len(budget.queries)},
         )
 
@@ -282,7 +282,7 @@ class SynthPoints(Synth):
             epsilon=(parts["days"], parts["hours"]),
             delta=Fraction(self.delta),
         )
-        made = draw_point_trips(
+        synthetic_trips = draw_point_trips(
             data,
             shares,
             times,
@@ -294,7 +294,7 @@ class SynthPoints(Synth):
             rng=rng,
             engine=engine,
         )
-        return self._result(made, budget)
+        return self._result(synthetic_trips, budget)
 
 
 def _sequences(data: Any, shares: IntArray) -> tuple[Sequences, tuple[str, ...]]:

@@ -56,11 +56,11 @@ class Sequences:
         inside = code >= 0
         before: IntArray = np.cumsum(inside) - inside
         rank: IntArray = before - before[self.offsets[:-1]][trajectory] if len(code) else before
-        kept = inside & (rank < longest)
+        stays = inside & (rank < longest)
         return Sequences(
-            offsets=offsets_of(np.bincount(trajectory[kept], minlength=len(self.owner))),
-            place=code[kept],
-            t=self.t[kept],
+            offsets=offsets_of(np.bincount(trajectory[stays], minlength=len(self.owner))),
+            place=code[stays],
+            t=self.t[stays],
             owner=self.owner,
             shares=self.shares,
         )

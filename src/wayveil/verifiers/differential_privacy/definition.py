@@ -72,15 +72,16 @@ def epsilon_of_rho(rho: float, delta: float) -> float:
     """
     if delta <= 0:
         return inf
-    low, high = (
-        -6.0,
-        9.0,
-    )  # all orders 1 + 10**x; the bound falls and then rises with x, so thirds close in on the least
+    # All orders 1 + 10**x; the bound falls and then rises with x, so thirds close in on the least.
+    low = -6.0
+    high = 9.0
     for _ in range(200):
-        left, right = low + (high - low) / 3, high - (high - low) / 3
-        low, high = (
-            (low, right) if _bound_of_order(rho, delta, left) < _bound_of_order(rho, delta, right) else (left, high)
-        )
+        left = low + (high - low) / 3
+        right = high - (high - low) / 3
+        if _bound_of_order(rho, delta, left) < _bound_of_order(rho, delta, right):
+            high = right
+        else:
+            low = left
     return _bound_of_order(rho, delta, low)
 
 

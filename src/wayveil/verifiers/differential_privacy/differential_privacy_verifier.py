@@ -290,9 +290,9 @@ def _find_key_outside(
 
 
 def _find_foreign_zone(published: CountTables, cells: Any, claim: DifferentialPrivacy) -> _Fault | None:
-    known = {EVERYWHERE, *claim.zones}
+    public_zones = {EVERYWHERE, *claim.zones}
     for code in np.unique(np.concatenate([published.zone[cells], published.to_zone[cells]])).tolist():
-        if published.zones[code] not in known:
+        if published.zones[code] not in public_zones:
             return _Fault(reason="A zone is not in the public list.", witness={"zone": published.zones[code]})
     return None
 
