@@ -73,7 +73,7 @@ def test_bad_tables(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
         ("input.parquet", b"PAR1 not really PAR1", "Parquet"),
         ("input.parquet", b"not at all", "Parquet"),
         ("input.parquet", "truncated", "Parquet"),
-        ("input.xlsx", b"PK", "suffix"),
+        ("input.xlsx", b"PK", "spreadsheet"),
         ("input.csv", None, "no such file"),
     ],
 )

@@ -644,6 +644,8 @@ def test_a_recipe_with_several_settings_becomes_runs_that_are_compared(link: str
         card.wait_for()
         assert re.search(r"→ [0-9.]+\s%", card.inner_text())
         assert card.locator("svg.plot").count() == 1
+        opened.page.mouse.move(2, 2)
+        card.wait_for(state="hidden")
         opened.check_fit()
 
 

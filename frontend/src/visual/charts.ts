@@ -383,7 +383,10 @@ function withCard<T>(svg: SVGSVGElement, at: (value: T) => [number, number], con
     card.style.left = `${Math.max(0, Math.min(x + 16, width - 255))}px`;
     card.style.top = `${y + 14}px`;
   });
-  return element("div", { class: "with-card" }, svg, card);
+  const chart = element("div", { class: "with-card" }, svg, card);
+  // The card stands where the chart was when it was drawn: on another width it would stick out.
+  new ResizeObserver(() => (card.hidden = true)).observe(chart);
+  return chart;
 }
 
 /** A setting in words, and what it does: from the risk of the raw data to its own, and how much is lost. */

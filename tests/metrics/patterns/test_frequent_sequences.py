@@ -94,7 +94,9 @@ def test_labels_are_shortened_unless_they_would_be_equal():
 def test_long_sequences_are_shown_by_their_ends():
     data = table(*["a1 b2 c3 d4 e5 f6"] * 2)
     top = ((np.array([0, 6]), np.arange(6), np.array([2])), np.arange(6), data.location[:6], data.t[:6])
-    assert frequent_sequences._labels(*top, data.locations, data) == ("a @ 1 → b @ 2 → 3 more → f @ 6",)
+    labels, names = frequent_sequences._labels(*top, data.locations, data)
+    assert labels == ("a @ 1 → b @ 2 → 3 more → f @ 6",)
+    assert names == [("a", "b", "c", "d", "e", "f", "1", "2", "3", "4", "5", "6")]  # what few people may hide behind
 
 
 def test_the_default_support_is_one_percent_and_at_least_two():
