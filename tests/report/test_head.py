@@ -38,7 +38,8 @@ def attack(name: str, share: float | None, largest: float | None = 1.0, limit: f
     [
         (100, (0.0, 0.0), "kept"),
         (100, (None,), "kept"),
-        (50, (), "kept"),
+        (50, (0.0,), "kept"),
+        (100, (), "but"),  # what no attack measured is not called low
         (49, (), "but"),
         (100, (0.0, 0.001), "but"),
         (49, (0.9,), "but"),
@@ -87,7 +88,7 @@ def score(name: str, value: float, better: Any = "lower") -> Score:
 def test_the_loss_is_the_one_of_the_purpose(use: Any, told: str, state: str) -> None:
     scores = [score("instance_loss", 0.9), score("flows", 0.8), score("place_hours", 0.5),
               score("frequent_sequences", 0.6, "higher")]  # fmt: skip
-    head = make_head(holds=True, published=[], remaining=left(100), scores=scores, use=use)
+    head = make_head(holds=True, published=[attack("none", 0.0)], remaining=left(100), scores=scores, use=use)
     assert head.loss is not None
     assert (head.loss.name, head.state, head.to_json()["label"]) == (told, state, LABELS[head.state])
 

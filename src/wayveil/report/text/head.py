@@ -327,6 +327,9 @@ def make_head(
         more = f" ({others} other attack{'s' if others > 1 else ''} above the limit, too)" if others else ""
         reasons.append(exposed[0].sentence + more)
         remedies += ("coarser times or places, or a larger k; the report lists who is not stopped",)
+    if not published and not missing:
+        # No attack of ours fits, as with noisy counts: then the promise is all that is known, and it is not called low.
+        reasons.append("no attack fits what is published, so nothing but the promise bounds the risk")
     if missing:
         reasons.append(f"{len(missing)} attack{'s were' if len(missing) > 1 else ' was'} not run")
         remedies += ("wayveil measure, which runs the attacks and metrics that were left out",)
