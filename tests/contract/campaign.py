@@ -610,6 +610,21 @@ def _draw_dp_counts(draw: Draw, method: str, seed: int) -> Case:
     return replace(case, parameters=parameters)
 
 
+def _draw_synth(draw: Draw, method: str, seed: int) -> Case:
+    case = _draw_counts(draw, method, seed)
+    parameters: dict[str, Any] = {
+        "epsilon": draw.choice([0.5, 1, 3, 20]),
+        "delta": draw.choice([0.01, 1e-6]),
+        "days": draw.choice(["0..0", "0..2", "select"]),
+        "trips": draw.choice(["noisy", 1, 20]),
+        "trips_per_person": draw.choice([1, 2, 6]),
+        "length_max": draw.choice([2, 5]),
+    }
+    if draw.random() < 0.7:
+        parameters["public_places"] = {"all": ["a", "b", "x"]}
+    return replace(case, parameters=parameters)
+
+
 _DRAWERS: dict[str, Callable[[Draw, str, int], Case]] = {
     "kcl": _draw_kcl,
     "gsup": _draw_gsup,
@@ -619,4 +634,5 @@ _DRAWERS: dict[str, Callable[[Draw, str, int], Case]] = {
     "cast": _draw_cast,
     "counts": _draw_counts,
     "dp_counts": _draw_dp_counts,
+    "synth": _draw_synth,
 }

@@ -22,7 +22,7 @@ CONFIGURED: dict[str, dict[str, Any]] = {
     "cast": {"c": "0.6", "m": 3},
     "counts": {"k": 5},
     "dp_counts": {"epsilon": 50, "per_person": 3},
-    "synth": {"epsilon": 50, "days": "0..500"},
+    "synth": {"epsilon": 50, "days": "0..500", "length_max": 8},
     "kcl": {"k": 3, "c": "0.7", "l": 2, "sensitive": {"ill": ["yes"]}},
 }
 

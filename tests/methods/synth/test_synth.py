@@ -318,3 +318,12 @@ def test_a_public_list_is_the_declared_one_and_never_that_of_the_data() -> None:
     for one, other in ((made, one_less), (one_less, made)):  # the keys after two places follow from noise
         keys = {query.name: query.keys for query in one.claim.queries if query.name != "next-after-two"}
         assert keys.items() <= {query.name: query.keys for query in other.claim.queries}.items()
+
+
+def test_people_and_trips_without_visits_count_for_nothing() -> None:
+    """The last trips are empty, one of them of somebody who has no other."""
+    records = [[("home", 8), ("work", 9)]] * 60 + [[], []]
+    data = Visits.from_records(records, owner=[*range(60), 3, 99])
+    for more in ({"public_places": STOPS}, {}):
+        made = run(Synth(epsilon=30, days="0..0", trips=40, **more), data)
+        assert len(made.data) == 40

@@ -27,8 +27,8 @@ def share_trips(owner: IntArray, is_counted: np.ndarray, trips_per_person: int) 
     >>> (shares * 6 // ONE_PERSON).tolist(), int(shares[:3].sum()) <= ONE_PERSON
     ([1, 1, 1, 3], True)
     """
-    _, person = np.unique(owner, return_inverse=True)
-    trips = np.bincount(person[is_counted], minlength=1)
+    people, person = np.unique(owner, return_inverse=True)
+    trips = np.bincount(person[is_counted], minlength=len(people))
     shares: IntArray = ONE_PERSON // np.maximum(trips[person], trips_per_person)
     return np.where(is_counted, shares, 0)
 

@@ -54,8 +54,9 @@ class Sequences:
         code = number[self.place]
         trajectory = trajectory_of_row(self.offsets)
         inside = code >= 0
-        before: IntArray = np.cumsum(inside) - inside
-        rank: IntArray = before - before[self.offsets[:-1]][trajectory] if len(code) else before
+        # How many visits that stay come before each row; one number more, because the last trips may be empty.
+        before: IntArray = np.concatenate([[0], np.cumsum(inside)])
+        rank: IntArray = before[:-1] - before[self.offsets[:-1]][trajectory]
         stays = inside & (rank < longest)
         return Sequences(
             offsets=offsets_of(np.bincount(trajectory[stays], minlength=len(self.owner))),
