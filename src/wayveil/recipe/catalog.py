@@ -238,7 +238,7 @@ def kind_after(kind: str, steps: Sequence[Any]) -> str:
 
     Examples
     --------
-    >>> kind_after("points", (build("step", "grid", {"cell": 500}),))
+    >>> kind_after("points", (build("step", "grid", {"cell": 500, "bucket": "1h"}),))
     'visits'
     """
     for step in steps:
