@@ -1,7 +1,8 @@
 """Methods as their papers print them where that is unsound or useless: to study, never to publish.
 
 The product has no option for these.  They are made of its methods, under names of their own, so that a study, a test
-or a recipe (through entry points, see docs/research/plugins.md) can still run what was printed, and see the verifier refuse it.
+or a recipe (through entry points, see docs/research/plugins.md) can still run what was printed, and see the verifier
+refuse it.
 """
 
 from __future__ import annotations
