@@ -109,7 +109,11 @@ def test_data_made_to_hurt_keep_every_bound(method: type[Any], more: dict[str, A
     truth = read_hurtful(method.accepts, tmp_path)
     assert truth.owners == "given"
     made_by = configured(method, more)
-    made = made_by.run(truth, rng=np.random.default_rng(1), engine=ENGINE)
+    try:
+        made = made_by.run(truth, rng=np.random.default_rng(1), engine=ENGINE)
+    except InputError:
+        assert made_by.random_noise  # behind noise so few people are not seen: nothing is published
+        return
     if not made.data.n_rows:
         return  # nothing is published, and nothing is promised
     verdict = catalog.verify(made.data, made.claim, truth, made.boxes)

@@ -11,6 +11,7 @@ import pytest
 from tables import write_inputs
 
 from wayveil.cli import main
+from wayveil.model import AttackResult
 from wayveil.pipeline.folder.measure_folder import measure_folder
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.publish import publish
@@ -86,7 +87,8 @@ def test_quick_plays_all_others_on_a_few_people_who_are_drawn(tmp_path: Path) ->
 def test_what_a_few_people_leave_open_is_said_with_its_confidence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    head = make_head(holds=True, published=(), remaining=Remaining(), drawn=200)
+    played = (AttackResult(name="played", adversary="knows something", victims=200, sampled=True, numbers={}),)
+    head = make_head(holds=True, published=played, remaining=Remaining(), drawn=200)
     assert head.state == "kept"
     assert head.sentence.endswith(
         "none of them above the limit: of all people at most 1.5 % are, with 95 % confidence."
@@ -128,7 +130,9 @@ def test_a_risk_that_was_not_measured_is_not_called_low(tmp_path: Path) -> None:
     assert (head.state, head.sentence) == ("but", "Published and verified, but 2 attacks were not run.")
     assert head.to_json()["missing"] == ["uniqueness", "absence"]
     assert any("wayveil measure" in text for text in head.remedies)
-    whole = make_head(holds=True, published=(), remaining=Remaining())
+    played = (AttackResult(name="played", adversary="knows something", victims=9, sampled=False, numbers={}),)
+    assert make_head(holds=True, published=(), remaining=Remaining()).state == "but"  # no attack fits at all
+    whole = make_head(holds=True, published=played, remaining=Remaining())
     assert whole.state == "kept"
     assert "missing" not in whole.to_json()
 
